@@ -45,24 +45,8 @@ class ArrayHeader:
 def read_archive(path: Path, *, is_packed: bool) -> dict[str, NDArray[Any]]:
     """Read all arrays of a .npz file.
 
-    Parameters
-    ----------
-    path : Path
-        The file.
-    is_packed : bool
-        Whether its arrays may be compressed; if not, they take at most as many bytes as the file.
-
-    Returns
-    -------
-    dict of str to ndarray
-        The arrays by their names.
-
-    Raises
-    ------
-    DataError
-        The file is damaged, or its arrays are far larger than the file.
-    FileNotFoundError
-        There is no such file.
+    Unless `is_packed`, they take at most as many bytes as the file. Raises `DataError` if they are far
+    larger than it.
     """
     with path.open("rb") as file:
         n_packed = path.stat().st_size
@@ -76,15 +60,7 @@ def read_archive(path: Path, *, is_packed: bool) -> dict[str, NDArray[Any]]:
 
 
 def read_headers(file: IO[bytes]) -> tuple[dict[str, ArrayHeader], dict[str, DataError]]:
-    """Read the headers of the arrays of an archive, which must stay open to unpack them.
-
-    Returns
-    -------
-    dict of str to ArrayHeader
-        The arrays by their names.
-    dict of str to DataError
-        The errors of those that cannot be read.
-    """
+    """Read the headers of the arrays of an archive, which must stay open to unpack them; also the errors."""
     stored, broken = {}, {}
     try:
         archive = ZipFile(file)

@@ -23,23 +23,9 @@ def draw_block(
     header: Sequence[str] = (),
     rows: Sequence[Sequence[object]] = (),
 ) -> str:
-    """Write a block of HTML for a notebook.
+    """Write a block of HTML for a notebook: a caption in bold, sentences, and a table if it has columns.
 
-    Parameters
-    ----------
-    caption : str
-        The first line, in bold.
-    sentences : iterable of str
-        Lines below it.
-    header : sequence of str
-        Heads of the columns, if the table has any.
-    rows : sequence of sequences
-        Cells of the table; numbers stand on the right. Above 30 rows the others are counted.
-
-    Returns
-    -------
-    str
-        The markup.
+    Numbers stand on the right. Above 30 rows the others are counted.
     """
     lines = [f"<strong>{escape(caption)}</strong>", *(escape(line) for line in sentences)]
     parts = ["<div>", *(f"<div>{line}</div>" for line in lines)]

@@ -14,22 +14,8 @@ Kind = Literal["learner", "clusterer", "search"]
 class Option(NamedTuple):
     """A parameter of a method that the command line offers.
 
-    Attributes
-    ----------
-    flag : str
-        Its name on the command line.
-    parameter : str
-        Its name in Python.
-    help : str
-        What it means, in a phrase.
-    type : type, "folder" or tuple of str
-        Its type, or the allowed words.
-    metavar : str
-        The placeholder of the value in the help.
-    default : object
-        What holds without it; None where there is no default that a person would type.
-    is_stored : bool
-        Whether a session keeps it; what concerns this machine alone is not kept.
+    `default` is what holds without it; None where there is no default that a person would type. A session
+    keeps it unless it concerns this machine alone.
     """
 
     flag: str
@@ -48,28 +34,11 @@ class Option(NamedTuple):
 class Method(NamedTuple):
     """A learner, a clusterer or a search.
 
-    Attributes
-    ----------
-    name : str
-        What the command line calls it; empty where only Python has it.
-    class_name : str
-        Its class, a public name of linkwise.
-    module : str
-        Where the class is.
-    kind : {"learner", "clusterer", "search"}
-        A learner asks; a clusterer uses the constraints that it is given; a search tries settings.
-    summary : str
-        A sentence about it.
-    options : tuple of Option
-    needs : tuple of str
-        Parameters of which at least one must be given on the command line.
-    is_random : bool
-        Whether it takes a seed.
-    is_refitted : bool
-        Whether a learner with a known number of clusters can refit it after each answer: it takes that number
-        and constraints.
-    with_codes : bool
-        Whether it takes each category as one column of codes and no scale, as trees do.
+    The command line calls it by `name`, which is empty where only Python has it. Of `needs` at least one
+    must be given there. A learner with a known number of clusters can refit it after each answer if
+    `is_refitted`: it takes that number and constraints. With `with_codes` it takes each category as one
+    column of codes and no scale, as trees do. With `uses_pairs` a learner that asks nothing is a
+    clusterer: it makes as much of given pairs as of answers.
     """
 
     name: str
@@ -82,6 +51,7 @@ class Method(NamedTuple):
     is_random: bool = True
     is_refitted: bool = False
     with_codes: bool = False
+    uses_pairs: bool = False
 
     def load(self) -> Any:
         """Import the class."""
@@ -160,6 +130,7 @@ METHODS = (
         "RecordLinkage",
         "learn.record_linkage",
         "Finds many small groups, such as records of the same person, by one threshold.",
+        uses_pairs=True,
     ),
     _learner(
         "explore",
@@ -295,7 +266,9 @@ METHODS = (
     ),
 )
 LEARNERS = {method.name: method for method in METHODS if method.kind == "learner"}
-CLUSTERERS = {method.name: method for method in METHODS if method.kind == "clusterer"}
+CLUSTERERS = {method.name: method for method in METHODS if method.kind == "clusterer"} | {
+    method.name: method for method in METHODS if method.uses_pairs
+}
 
 
 def options_of(methods: dict[str, Method]) -> dict[str, Option]:

@@ -87,10 +87,7 @@ _BLAS_LIMIT = _BlasLimit()
 def one_blas_thread() -> AbstractContextManager[None]:
     """Limit BLAS to one thread: results do not depend on the number of cores, and small products are faster.
 
-    Returns
-    -------
-    context manager
-        The limit holds within it. Within another one it costs nothing.
+    Within another one it costs nothing.
     """
     return _BLAS_LIMIT
 
@@ -121,35 +118,12 @@ def map_tasks(
     backend: Backend = "serial",
     n_jobs: int | None = None,
 ) -> Generator[tuple[int, Result], None, None]:
-    """Call ``function(shared, task)`` for each task.
+    """Call ``function(shared, task)`` for each task; yield its position and its result as tasks finish.
 
-    Closing the iterator cancels the tasks that have not begun.
-
-    Parameters
-    ----------
-    function : callable
-        A function of a module, unless the backend is "serial".
-    shared : object
-        Data that all tasks read. It is sent once to each worker, not once for each task.
-    tasks : sequence
-        The tasks.
-    backend : {"serial", "loky", "dask"}, default="serial"
-        Run the tasks in this process; in processes of this machine (joblib's loky); or on the workers of
-        the current ``dask.distributed.Client``.
-    n_jobs : int, optional
-        Number of processes of loky; `n_threads()` by default.
-
-    Yields
-    ------
-    (int, result)
-        The position of a task and its result, in the order in which the tasks finish.
-
-    Raises
-    ------
-    ValueError
-        If the backend is unknown, or if it is "dask" and there is no client.
-    ImportError
-        If the backend is "dask" and dask.distributed is not installed.
+    Closing the iterator cancels the tasks that have not begun. Tasks run in this process ("serial"), in
+    `n_jobs` processes of this machine ("loky"), where `n_threads()` is the default, or on the workers of
+    the current ``dask.distributed.Client`` ("dask"). Elsewhere than here the function is one of a module,
+    and `shared` is sent once to each worker, not once for each task.
     """
     if backend not in BACKENDS:
         raise ValueError(f"backend is unknown: {backend!r}. Pass one of {', '.join(map(repr, BACKENDS))}.")
@@ -168,19 +142,8 @@ def map_in_order(
 ) -> Generator[Result, None, None]:
     """Call ``function(shared, task)`` for each task, and yield the results in the order of the tasks.
 
-    So sums of the results do not depend on where tasks run, or on which of them finish first.
-
-    Parameters
-    ----------
-    function, shared, tasks
-        As for `map_tasks`. With dask, tasks of a lost worker run again on another.
-    engine : Engine
-        The processes or the cluster that run the tasks.
-
-    Yields
-    ------
-    result
-        The results. Results that come early wait in memory.
+    So sums of the results do not depend on where tasks run, or on which of them finish first. Results
+    that come early wait in memory. With dask, tasks of a lost worker run again on another.
     """
     waiting: dict[int, Result] = {}
     n_done = 0
@@ -194,26 +157,9 @@ def map_in_order(
 
 @contextmanager
 def connect_dask(address: str) -> Iterator[Engine]:
-    """Connect to a dask cluster.
+    """Connect to the scheduler of a dask cluster, such as "tcp://scheduler:8786", and yield its workers.
 
-    Parameters
-    ----------
-    address : str
-        Address of its scheduler, such as "tcp://scheduler:8786".
-
-    Yields
-    ------
-    Engine
-        Its workers.
-
-    Raises
-    ------
-    ImportError
-        dask.distributed is not installed.
-    OSError
-        There is no scheduler at this address.
-    ValueError
-        The address is not valid.
+    Raises OSError if there is no scheduler, and ValueError if the address is not valid.
     """
     with _import_distributed().Client(address):
         yield Engine("dask")

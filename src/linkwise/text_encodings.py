@@ -62,16 +62,9 @@ _LOOK = 2000  # bytes that show UTF-16 without a mark
 
 
 class Utf8(NamedTuple):
-    """The text of a file in UTF-8.
+    """The text of a file in UTF-8, and the encoding that the file is in.
 
-    Attributes
-    ----------
-    raw : bytes
-        The text.
-    encoding : str or None
-        The encoding that the file is in; None for UTF-8 that was not named.
-    notes : list of str
-        Sentences about the choices that were made.
+    None for UTF-8 that was not named.
     """
 
     raw: bytes
@@ -82,23 +75,8 @@ class Utf8(NamedTuple):
 def to_utf8(raw: bytes, encoding: str | None = None) -> Utf8:
     """Turn the contents of a text file into UTF-8.
 
-    Parameters
-    ----------
-    raw : bytes
-        The contents.
-    encoding : str, optional
-        The encoding of the file. By default UTF-8, also if a few characters are damaged, else UTF-16 or
-        Windows-1252 where that is certain.
-
-    Returns
-    -------
-    Utf8
-        The contents in UTF-8, and what was chosen.
-
-    Raises
-    ------
-    DataError
-        The encoding is unknown, the file is not in it, or no encoding is certain.
+    The encoding is by default UTF-8, also if a few characters are damaged, else UTF-16 or Windows-1252
+    where that is certain.
     """
     if encoding is not None:
         name = normalize_encoding(encoding)

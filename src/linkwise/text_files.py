@@ -161,12 +161,7 @@ def _quote_cell(text: str, delimiter: str) -> str:
 def write_records(file: TextIO, records: Iterable[Iterable[object]]) -> None:
     """Write records of CSV in linkwise's own form, such as pairs; texts are escaped by `escape_cell`.
 
-    Parameters
-    ----------
-    file : text file
-        Opened with ``newline=""``, or stdout.
-    records : iterable of iterables
-        The header and the rows; a cell is a text, a number or None.
+    The file is stdout, or was opened with ``newline=""``.
     """
     for record in records:
         cells = (escape_cell(cell) if isinstance(cell, str) else cell for cell in record)

@@ -38,30 +38,10 @@ def predicts_under_constraints(model: object) -> bool:
 def check_rows(
     X: Any, estimator: BaseEstimator | None = None, *, sparse: bool = False, reset: bool = True
 ) -> Any:
-    """Convert rows to floats; an error names the place of what cannot be clustered.
+    """Convert rows to C-contiguous floats, or CSR with sorted indices.
 
-    Parameters
-    ----------
-    X : array-like of shape (n_rows, n_features)
-        The rows.
-    estimator : estimator, optional
-        The estimator that is fitted; its ``n_features_in_`` is set.
-    sparse : bool, default=False
-        Whether `X` may be sparse.
-    reset : bool, default=True
-        If False, `X` must have the features that the estimator was fitted to.
-
-    Returns
-    -------
-    ndarray of shape (n_rows, n_features), C-contiguous, or CSR array with sorted indices
-        float32 or float64.
-
-    Raises
-    ------
-    DataError
-        A value is missing, infinite, too large or not a number, or `X` has no columns.
-    TypeError
-        `X` is sparse, but must be dense; or it is not a table of numbers, but for example a path.
+    An error names what cannot be clustered. The estimator gets its ``n_features_in_``, or with
+    ``reset=False`` the rows must have the features that it was fitted to.
     """
     name = "a session" if estimator is None else type(estimator).__name__
     if _names_files(X):
@@ -224,24 +204,7 @@ def refuse_weights(sample_weight: object) -> None:
 def check_constraints(constraints: object, X: Any) -> Constraints:
     """Return constraints between the rows of X, empty ones for None.
 
-    Parameters
-    ----------
-    constraints : Constraints or None
-        The argument of ``fit``.
-    X : ndarray or CSR array of shape (n_rows, n_features)
-        Checked rows.
-
-    Returns
-    -------
-    Constraints
-        With a warning if rows that are identical are required apart.
-
-    Raises
-    ------
-    TypeError
-        `constraints` is not a `Constraints` object.
-    ValueError
-        The constraints are about another number of rows.
+    Warn if identical rows are required apart.
     """
     checked = check_constraints_fit(constraints, X.shape[0])
     warn_of_identical(X, checked.cannot_link, stacklevel=4)

@@ -17,18 +17,9 @@ UNFINISHED = ".unfinished"
 def write_whole(path: Path) -> Iterator[Path]:
     """Write a file under another name, from which it is renamed when its contents are on the disk.
 
-    Several processes may write the same path at once: each has a name of its own, and the file of the last
-    one stays. Files that a killed process left are removed by the next one that writes the same path.
-
-    Parameters
-    ----------
-    path : Path
-        The file. One that is there stays until the new one is complete, and also if the block fails.
-
-    Yields
-    ------
-    Path
-        An empty file beside it, to be written in the block.
+    Several processes may write the same path at once: each has a name of its own, and the file of the
+    last one stays. Files that a killed process left are removed by the next one that writes the same
+    path. A file that is there also stays if the block fails.
     """
     _remove_leftovers(path)
     free, held = _create_beside(path)

@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import linkwise as lw
-from linkwise.app.project.output import AnswerRecord, write_answers, write_labels
+from linkwise.app.project.output import ANSWER_COLUMNS, write_answers, write_labels
 from linkwise.constraints.files import find_row, read_labels
 from linkwise.text_files import escape_cell, write_records
 
@@ -107,11 +107,12 @@ def test_no_record_begins_within_a_cell(rows):
 
 
 def test_answers_with_a_carriage_return_stay_in_their_record():
-    record = AnswerRecord(1, "r0\r=1+0", "b", "yes", "=me", "now", "answer", "yes", "", None, "a\rb")
+    cells = (1, "r0\r=1+0", "b", "yes", "=me", "now", "answer", "yes", "", None, "a\rb", None)
+    record = dict(zip(ANSWER_COLUMNS, cells, strict=True))
     file = io.StringIO(newline="")
     write_answers([record], file)
     header, line = csv.reader(io.StringIO(file.getvalue(), newline=""), strict=True)
-    assert tuple(header) == AnswerRecord._fields
+    assert tuple(header) == ANSWER_COLUMNS
     assert line == ["1", "r0\r=1+0", "b", "yes", "'=me", "now", "answer", "yes", "", "", "a\rb", ""]
 
 

@@ -132,6 +132,23 @@ def test_numbers_that_count_the_rows_are_left_out_beside_an_id():
     assert propose(id=[f"i{n}" for n in range(40)], place=list(range(40))) == {"drop": ["place"]}
 
 
+def test_a_counter_may_have_a_few_gaps():
+    counter = [n for n in range(1, 44) if n % 15 != 7]
+    assert propose(place=counter)["id_column"] == "place"
+    assert propose(place=[3 * n for n in range(40)]) == {}
+    assert propose(place=[*counter[20:], *counter[:20]]) == {}
+
+
+def test_names_of_people_are_no_texts():
+    draw = np.random.default_rng(0)
+    table = {name: draw.permutation(60) % 7 for name in "bcd"}
+    surnames = ["".join(draw.choice(list("aeioumnrst"), 7)).capitalize() for _ in range(60)]
+    names = [f"{surname}, {('Mr.', 'Mrs.')[n % 2]} Anna Rose" for n, surname in enumerate(surnames)]
+    assert "text" not in propose_for(pl.DataFrame({**table, "name": names}))
+    sentences = [name.lower() for name in names]
+    assert propose_for(pl.DataFrame({**table, "name": sentences}))["text"] == ["name"]
+
+
 def test_texts_beside_a_real_table_leave_the_table_in():
     some = {name: np.random.default_rng(0).permutation(40) % 7 for name in "bcde"}
     found = propose(**some, note=[f"{text} {n}" for n, text in enumerate(TEXTS * 10)])

@@ -18,6 +18,8 @@ from linkwise.app.cli.main import app
 from linkwise.app.project import exit_codes
 from linkwise.app.terminal.keys import parse_command
 from linkwise.constraints.facts import check_answer
+from linkwise.data import read_table
+from linkwise.data.read.endings import ENDINGS
 from linkwise.methods import CLUSTERERS, LEARNERS, METHODS, options_of, owners_of
 from linkwise.session.journal import schema
 
@@ -100,6 +102,13 @@ def test_all_that_the_reference_lists_is_there():
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: f"{method.kind} {method.class_name}")
 def test_every_method_has_its_source_and_page_in_choosing(method):
     assert f":class:`~linkwise.{method.class_name}`" in section("choosing.rst", "Sources and pages")
+
+
+@pytest.mark.parametrize(
+    "text", [section("data.rst", "Formats"), read_table.__doc__], ids=["page", "docstring"]
+)
+def test_every_format_is_listed(text):
+    assert set(ENDINGS) <= set(re.findall(r"\.[a-z]\w*", text))
 
 
 # ---------------------------------------------------------------- the command line

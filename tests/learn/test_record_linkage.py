@@ -1,6 +1,7 @@
 """Record linkage: the threshold between groups, found by questions, and answers that hold."""
 
 import sys
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -182,9 +183,46 @@ def test_new_rows_join_a_group_or_none():
     assert 0.02 <= model.threshold_ < 1
     assert model.predict(X[:3] + 0.001).tolist() == model.labels_[:3].tolist()
     assert model.predict([[-3.0], [1000.0]]).tolist() == [-1, -1]
-    by_rows = lw.RecordLinkage().fit(X, constraints=lw.Constraints(len(X), must_link=[(0, 1)]))
-    assert by_rows.threshold_ == np.inf
-    assert by_rows.predict([[1000.0]])[0] in by_rows.labels_
+
+
+# ---------------------------------------------------------------- pairs that are given, and no oracle
+def draw_duplicates(y, n, seed=0):
+    """Some of the pairs of rows in one group."""
+    pairs = [(a, b) for a in range(len(y)) for b in range(a + 1, len(y)) if y[a] == y[b]]
+    chosen = np.random.default_rng(seed).permutation(len(pairs))[:n]
+    return lw.Constraints(len(y), [pairs[at] for at in chosen])
+
+
+@pytest.mark.parametrize("n_pairs", [0, 3, 20, 60])
+def test_given_duplicates_set_the_threshold(n_pairs):
+    """Few of them would tell too little, so the widest gap between merges decides."""
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(60), rng.integers(1, 5, 60))
+    X = rng.normal(size=(60, 20))[y] + rng.normal(size=(len(y), 20)) * 0.1
+    with warnings.catch_warnings(action="ignore", category=lw.NothingAskedWarning):
+        model = lw.RecordLinkage().fit(X, constraints=draw_duplicates(y, n_pairs))
+    assert adjusted_rand_score(y, model.labels_) > 0.98
+    assert (model.predict(X) == model.labels_).all()
+    assert model.predict(X[:2] + 100).tolist() == [-1, -1]
+
+
+def test_duplicates_of_contacts_are_found_by_given_ones(tmp_path):
+    make_everyday.make(tmp_path, ["contacts"], 0.2, seed=7)
+    X = encode(read_table(tmp_path / "contacts.csv", propose=True)).X
+    y = np.loadtxt(tmp_path / "truth" / "contacts.csv", str, delimiter=",", skiprows=1)[:, 1]
+    model = lw.RecordLinkage().fit(X, constraints=draw_duplicates(y, 30))
+    assert model.violations_ == 0
+    assert adjusted_rand_score(y, model.labels_) > 0.9
+
+
+def test_few_pairs_of_a_wide_group_do_not_join_everything():
+    """Recall alone would be best if all rows were one group."""
+    X, y = make_groups(width=0.02)
+    links = draw_duplicates(y, 30)
+    both = lw.Constraints(len(y), [*links.must_link.tolist(), (0, len(y) - 1)])
+    model = lw.RecordLinkage().fit(X, constraints=both)
+    assert model.labels_[0] == model.labels_[-1]
+    assert adjusted_rand_score(np.where(y == y[-1], y[0], y), model.labels_) > 0.95
 
 
 @pytest.mark.parametrize("copies", [0, 1])

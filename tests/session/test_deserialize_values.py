@@ -38,9 +38,9 @@ def beside(**wrong):
 
 
 PLACE = "The place of its question is wrong"
-SECONDS = "The seconds that it took are wrong"
-NOTE = "Its note is not a text of at most 2000 characters"
-RELIABILITY = "Its reliability is not a number from 0.5 to 1"
+SECONDS, NOTE, RELIABILITY = (
+    f"Its value in the column {name!r} is wrong" for name in ("seconds", "note", "reliability")
+)
 
 
 @pytest.mark.parametrize(
@@ -92,19 +92,23 @@ def test_only_an_answer_has_a_place(db, event):
 @pytest.mark.parametrize("beside", [{"seconds": 1.0}, {"note": "why"}, {"note": ""}, {"reliability": 0.8}])
 @pytest.mark.parametrize("event", [*OTHERS, *SETTING_EVENTS], ids=lambda event: event["kind"])
 def test_only_answers_and_pairs_have_seconds_a_note_and_a_reliability(db, event, beside):
-    words = f"An event of its kind ({event['kind']}) has no seconds, no reliability and no such note"
+    (name,) = beside
+    words = f"An event of its kind ({event['kind']}) has no value in the column {name!r}"
     assert reason(db, ANSWER, event | beside) == words
 
 
 @pytest.mark.parametrize("beside", [{"seconds": 1.0}, {"reliability": 0.8}])
 def test_a_later_note_has_neither_seconds_nor_a_reliability(db, beside):
-    words = "An event of its kind (note) has no seconds, no reliability and no such note"
+    (name,) = beside
+    words = f"An event of its kind (note) has no value in the column {name!r}"
     assert reason(db, ANSWER, note(1) | beside) == words
 
 
-@pytest.mark.parametrize("text", [None, b"why", "x" * 2001])
-def test_a_later_note_has_a_text(db, text):
-    assert reason(db, ANSWER, note(1, text)) == NOTE
+@pytest.mark.parametrize(
+    ("text", "words"), [(None, "Its note is missing"), (b"why", NOTE), ("x" * 2001, NOTE)]
+)
+def test_a_later_note_has_a_text(db, text, words):
+    assert reason(db, ANSWER, note(1, text)) == words
 
 
 # ---------------------------------------------------------------- values of events

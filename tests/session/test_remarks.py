@@ -222,12 +222,12 @@ def test_other_data_options_keep_the_remarks(path):
 @pytest.mark.parametrize(
     ("column", "value", "words"),
     [
-        ("seconds", -1, "seconds that it took are wrong"),
-        ("seconds", float("inf"), "seconds that it took are wrong"),
-        ("seconds", "long", "seconds that it took are wrong"),
-        ("seconds", b"1", "seconds that it took are wrong"),
-        ("note", b"why", "note is not a text"),
-        ("note", "x" * 2001, "note is not a text"),
+        ("seconds", -1, "column 'seconds' is wrong"),
+        ("seconds", float("inf"), "column 'seconds' is wrong"),
+        ("seconds", "long", "column 'seconds' is wrong"),
+        ("seconds", b"1", "column 'seconds' is wrong"),
+        ("note", b"why", "column 'note' is wrong"),
+        ("note", "x" * 2001, "column 'note' is wrong"),
     ],
 )
 def test_a_wrong_remark_is_damage(path, column, value, words):

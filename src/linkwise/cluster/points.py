@@ -121,30 +121,11 @@ def draw_starts(
     given: Centers | None = None,
     n_threads: int | None = None,
 ) -> Centers:
-    """Draw first centres by greedy k-means++.
+    """Draw first centres by greedy k-means++: (n_init, k', d).
 
-    Parameters
-    ----------
-    X : (n, d) rows
-        The rows.
-    k : int, at least 1
-        Number of clusters.
-    seed : int or SeedSequence
-        Seed of all random draws.
-    n_init : int, at least 1
-        Number of starts.
-    weight : (n,) int64, optional
-        Counts of the rows.
-    given : (g, d) float64, optional
-        Centres that every start begins with; only the others are drawn.
+    `weight` counts the rows. Every start begins with the `given` centres, and only the others are drawn.
+    k' is k, or the number of distinct rows if that is smaller. There is one start if nothing is drawn.
 
-    Returns
-    -------
-    (n_init, k', d) float64
-        k' is k, or the number of distinct rows if that is smaller. One start if nothing is drawn.
-
-    References
-    ----------
     Arthur and Vassilvitskii (2007), k-means++: the advantages of careful seeding.
     """
     entropy = seed if isinstance(seed, np.random.SeedSequence) else np.random.SeedSequence(seed)

@@ -111,26 +111,14 @@ class Cut(NamedTuple):
 class Belief:
     """A partition of the rows that answers name.
 
-    Attributes
-    ----------
-    rows : ndarray of shape (n,)
-        These rows, in the order in which answers named them ("nodes" are positions here).
-    label : ndarray of shape (n,)
-        Cluster of each.
-    certainty : ndarray of shape (n,)
-        Posterior probability of its place, given the places of the others; 1 for a row that is alone.
-    posterior : ndarray of shape (n, n_clusters + 1)
-        Posterior of each place; the last one is a cluster of its own.
-    together : ndarray of shape (n_clusters, n_clusters)
-        How likely two clusters are one.
-    cuts : tuple of Cut
-        Clusters that may be two, the most doubtful first.
-    careful : ndarray of shape (n, n_clusters + 1)
-        `posterior`, if more answers are wrong than expected.
-    net : ndarray of shape (n, n)
-        Log odds that the answers give to two nodes being together.
-    error_rate, deviation : float
-        Estimated share of wrong answers, and how certain that is.
+    `rows` are in the order in which answers named them ("nodes" are positions here), and `label` is the
+    cluster of each. `certainty` is the posterior probability of its place, given the places of the
+    others; 1 for a row that is alone. `posterior`, of shape (n, n_clusters + 1), is that of each place;
+    the last one is a cluster of its own. `careful` is the same, if more answers are wrong than expected.
+    `together` tells how likely two clusters are one. `cuts` are clusters that may be two, the most
+    doubtful first. `net`, of shape (n, n), are the log odds that the answers give to two nodes being
+    together. `error_rate` and `deviation` are the estimated share of wrong answers, and how certain that
+    is.
     """
 
     rows: Rows
@@ -196,16 +184,9 @@ def begin_belief(error_rate: float | None = None) -> Belief:
 
 
 def knows_enough_clusters(n_clusters: int, n_placed: float, n_expected: float) -> bool:
-    """Whether so many of the expected clusters are reached that regression counts.
+    """Whether answers have reached so many of the expected clusters that regression counts.
 
-    Parameters
-    ----------
-    n_clusters : int
-        Clusters that answers have reached.
-    n_placed : float
-        Rows or items that have a place in one of them.
-    n_expected : float
-        Clusters that are expected.
+    `n_placed` rows or items have a place in one of them.
     """
     n_reached = min(n_clusters, n_placed)
     return n_clusters > 1 and (n_reached >= MET * n_expected or n_placed >= PLACED * n_expected)

@@ -62,17 +62,8 @@ def update_belief(
 ) -> Belief:
     """Find the belief after more answers.
 
-    Parameters
-    ----------
-    last : Belief
-        The belief so far, from which the search starts.
-    answers : Answers
-        All answers, with those that `last` knows.
-    nearness : Nearness
-    certain : Groups
-        The groups that certain constraints form.
-    error_rate : float, optional
-        Share of wrong answers; estimated by default.
+    The search starts from the `last` belief; `answers` are all, with those that it knows. `certain` are
+    the groups that certain constraints form. The error rate is estimated by default.
     """
     named = np.stack([answers.first, answers.second], axis=1).ravel()
     found, at = np.unique(named, return_index=True)
@@ -159,13 +150,8 @@ class _Search:
     def _chances(self, nodes: Rows, score: Table, member: Table) -> Table:
         """(n, k + 1) chances that nodes are in each cluster, and in none of them.
 
-        Parameters
-        ----------
-        nodes : ndarray of shape (n,)
-        score : ndarray of shape (n, k)
-            By regression, without what the nodes themselves say.
-        member : ndarray of shape (n_nodes, k)
-            Which nodes are in each cluster, where a node does not count for itself.
+        `score` is by regression, without what the nodes themselves say. `member`, of shape (n_nodes,
+        k), tells which nodes are in each cluster, where a node does not count for itself.
         """
         power, unknown, doubt = self.nearness.power, self.nearness.unknown, self.nearness.doubt
         raised = np.maximum(score, 0) ** power

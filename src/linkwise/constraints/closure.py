@@ -16,20 +16,7 @@ FEW_PAIRS = 200  # so many are joined one by one sooner than SciPy checks a grap
 
 
 def find_components(n_rows: int, must_link: Pairs) -> NDArray[np.int64]:
-    """Find the component of every row under the must-links.
-
-    Parameters
-    ----------
-    n_rows : int
-        Number of rows.
-    must_link : ndarray of shape (n_pairs, 2), int64
-        Pairs of row positions.
-
-    Returns
-    -------
-    ndarray of shape (n_rows,), int64
-        Components, numbered in the order of their first rows.
-    """
+    """Find the component of every row under the must-links, numbered in the order of their first rows."""
     if len(must_link) == 0:
         return np.arange(n_rows, dtype=np.int64)
     if len(must_link) <= FEW_PAIRS:
@@ -59,13 +46,7 @@ def _join_pairs(n_rows: int, must_link: Pairs) -> NDArray[np.int64]:
 
 
 def shortest_chain(n_rows: int, must_link: Pairs, first: int, second: int) -> tuple[int, ...]:
-    """Find the shortest chain of must-links from `first` to `second`; empty if there is none.
-
-    Returns
-    -------
-    tuple of int
-        Rows from `first` to `second`, each must-linked to the next.
-    """
+    """Find the shortest chain of must-links from `first` to `second`; empty if there is none."""
     if first == second:
         return (first,)
     return _find_path(_build_graph(n_rows, np.vstack([must_link, must_link[:, ::-1]])), first, second)
@@ -77,12 +58,8 @@ def shortest_chain_apart(
     """Find the shortest chain that separates two rows: `first` = ... = a ≠ b = ... = `second`.
 
     One search runs through two copies of the rows: must-links lead through each copy, and cannot-links
-    lead from the first copy into the second and never back.
-
-    Returns
-    -------
-    tuple of two tuples of int
-        The rows from `first` to a, and those from b to `second`; both are empty if there is no chain.
+    lead from the first copy into the second and never back. Returns the rows from `first` to a, and those
+    from b to `second`; both are empty if there is no chain.
     """
     both = np.vstack([must_link, must_link[:, ::-1]])
     across = np.vstack([cannot_link, cannot_link[:, ::-1]]) + np.array([0, n_rows])
@@ -95,14 +72,9 @@ def shortest_chain_apart(
 def shortest_contradiction(n_rows: int, must_link: Pairs, cannot_link: Pairs) -> tuple[int, ...]:
     """Find the shortest chain of must-links that joins the ends of a cannot-link; empty if there is none.
 
-    The distances of both ends to the first row of their component give a lower bound on the length of each
-    chain. The search tries the cannot-links in the order of these bounds, and leaves one as soon as its chain
-    cannot be the shortest.
-
-    Returns
-    -------
-    tuple of int
-        Rows of the chain; a cannot-link separates the first from the last.
+    The distances of both ends to the first row of their component give a lower bound on the length of
+    each chain. The search tries the cannot-links in the order of these bounds, and leaves one as soon as
+    its chain cannot be the shortest.
     """
     component = find_components(n_rows, must_link)
     joined = cannot_link[component[cannot_link[:, 0]] == component[cannot_link[:, 1]]]

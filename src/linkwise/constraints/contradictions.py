@@ -53,17 +53,9 @@ def count_contradictions(n_rows: int, answers: Iterable[Given]) -> Contradiction
 def limit_rate(answers: Answers) -> float:
     """Return the highest rate of wrong answers that the answers themselves allow, whatever the rows say.
 
-    If the similarity of the rows misleads, a belief can break many right answers, and the more it breaks, the
-    less it trusts the others.
-
-    Parameters
-    ----------
-    answers : Answers
-
-    Returns
-    -------
-    float
-        The mean of the posterior of the rate, and `ALLOWANCE` times its deviation.
+    If the similarity of the rows misleads, a belief can break many right answers, and the more it breaks,
+    the less it trusts the others. The result is the mean of the posterior of the rate, and `ALLOWANCE`
+    times its deviation.
     """
     n_rows = 1 + max(answers.first.max(initial=0), answers.second.max(initial=0))
     is_certain = np.zeros(len(answers.first), bool) if answers.weight is None else answers.weight == 0

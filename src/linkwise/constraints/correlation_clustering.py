@@ -79,19 +79,8 @@ class GivenPairs(NamedTuple):
 def find_suspects(n_rows: int, given: GivenPairs, error_rate: float | None = None) -> list[SuspectPair]:
     """Find the pairs that are probably wrong; without them the others contradict nothing.
 
-    Parameters
-    ----------
-    n_rows : int
-        Number of rows.
-    given : GivenPairs
-        Pairs of two different rows. A pair counts by its weight relative to the mean weight.
-    error_rate : float, optional
-        Share of wrong pairs, above 0 and below 0.5; estimated by default.
-
-    Returns
-    -------
-    list of SuspectPair
-        Each pair and kind once, the likeliest to be wrong first; empty if nothing contradicts.
+    A pair counts by its weight relative to the mean weight. The error rate is estimated by default.
+    Returns each pair and kind once, the likeliest to be wrong first.
     """
     component = find_components(n_rows, given.pairs[given.is_must])
     ends = component[given.pairs]

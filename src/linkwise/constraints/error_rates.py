@@ -87,21 +87,10 @@ def estimate_rates(
 ) -> ErrorRates:
     """Estimate the error rate of each source.
 
-    Parameters
-    ----------
-    sources : sequence of str
-        The source of each yes or no.
-    is_broken : ndarray of shape (n,), bool
-        Whether the belief breaks it.
-    is_spare : ndarray of shape (n,), bool
-        Whether other answers say something about the same relation.
-    given : mapping of str to float or None
-        For each source the rate that is given, or None.
-    strength : float, optional
-        Answers that the rate of all sources counts like for one of them. By default at most 10, and fewer the
-        more the sources differ.
-    share : ndarray of shape (n,), optional
-        How far each answer counts, from 0 to 1; all count fully by default.
+    For each yes or no there are its source, whether the belief breaks it, whether other answers say
+    something about the same relation, and how far it counts, fully by default. For each source a rate is
+    `given`, or None. `strength` is how many answers the rate of all sources counts like for one of them:
+    by default at most 10, and fewer the more the sources differ.
     """
     of = np.array(sources, dtype=object)
     tested = np.where(is_spare | is_broken, 1.0, HALF)
@@ -170,17 +159,7 @@ def estimate_by_tests(n_tested: int, n_wrong: int) -> SourceRate:
 def find_spare(first: Rows, second: Rows, is_yes: Mask) -> Mask:
     """Find the answers that are not needed to tell the clusters.
 
-    Parameters
-    ----------
-    first, second : ndarray of shape (n,)
-        The rows of each answer.
-    is_yes : ndarray of shape (n,), bool
-        Whether they are believed to belong together.
-
-    Returns
-    -------
-    ndarray of shape (n,), bool
-        False for a bridge of the yes answers, and for the only no between two of their parts.
+    That is False for a bridge of the yes answers, and for the only no between two of their parts.
     """
     rows, ends = np.unique(np.stack([first, second]), return_inverse=True)
     one, other = ends.reshape(2, -1)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from numbers import Real
-from typing import Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,7 +70,8 @@ def check_reliability(reliability: object, answer: Answer) -> float | None:
         return None
     if not isinstance(reliability, Real) or isinstance(reliability, bool):
         raise TypeError(f"reliability is not a number: {short_repr(reliability)}. Pass a number, or None.")
-    if not 0.5 <= float(reliability) <= 1:
+    share: Any = reliability
+    if not 0.5 <= share <= 1:
         raise ValueError(
             f"reliability is out of range: {short_repr(reliability)}. Pass the probability that the answer "
             "is right, from 0.5 to 1. Below 0.5 the opposite answer is more probable."

@@ -116,13 +116,7 @@ class FallibleEvidence(Evidence):
         self._start_closure()
 
     def copy(self) -> FallibleEvidence:
-        """Copy the evidence with what is believed, so that facts can be added to one of both.
-
-        Returns
-        -------
-        FallibleEvidence
-            The same facts, and what follows from them.
-        """
+        """Copy the evidence with what is believed, so that facts can be added to one of both."""
         twin = copy.copy(self)
         twin._given = self._given.copy()
         twin._certain = twin._given if self._certain is self._given else self._certain.copy()
@@ -134,18 +128,7 @@ class FallibleEvidence(Evidence):
         return len(self._given) + len(self._facts)
 
     def since(self, number: int) -> Iterator[Fact]:
-        """Yield the facts from one number on, as they were given.
-
-        Parameters
-        ----------
-        number : int
-            Position of the first fact, from 0.
-
-        Yields
-        ------
-        Fact
-            One answer about one pair.
-        """
+        """Yield the facts from one number on, as they were given."""
         n_given = len(self._given)
         yield from self._given.since(number)
         yield from self._facts[max(number - n_given, 0) :]
@@ -164,32 +147,9 @@ class FallibleEvidence(Evidence):
     ) -> None:
         """Add one answer, whatever was answered before. It counts after the next call of `believe`.
 
-        Parameters
-        ----------
-        first, second : int
-            Two different rows.
-        answer : {"yes", "no", "unsure"}
-            Whether the rows belong together.
-        asked : bool, default=False
-            Whether it answers a question; it then counts in `n_questions`.
-        source : str, default=""
-            Who gave the answer.
-        when : str, optional
-            UTC time of the answer, ISO 8601.
-        reliability : float, optional
-            The probability that the answer is right, from 0.5 to 1. It can only lower what the answer
-            counts: no answer counts more than the error rate of its source allows.
-
-        Raises
-        ------
-        InfeasibleConstraintsError
-            The source is certain, and the answer contradicts what is certain.
-        ConstraintError
-            A row does not exist, or both rows are the same.
-        TypeError
-            A position is not an integer, the answer is unknown, or the source is not text.
-        ValueError
-            `reliability` is out of range.
+        Arguments and errors are those of `Evidence.add`, but only a source that is certain can
+        contradict, and only what is certain. The reliability can only lower what the answer counts:
+        no answer counts more than the error rate of its source allows.
         """
         i, j = self.check(first, second, answer, source=source)
         reliability = check_reliability(reliability, answer)
@@ -202,24 +162,7 @@ class FallibleEvidence(Evidence):
     def check(self, first: int, second: int, answer: Answer, *, source: str = "") -> tuple[int, int]:
         """Raise the errors that `add` would raise, without changing anything.
 
-        Parameters
-        ----------
-        first, second : int
-            Two different rows.
-        answer : {"yes", "no", "unsure"}
-            Whether the rows belong together.
-        source : str, default=""
-            Who gave the answer.
-
-        Returns
-        -------
-        tuple of two ints
-            The rows as plain integers.
-
-        Raises
-        ------
-        InfeasibleConstraintsError, ConstraintError, TypeError
-            See `add`.
+        Return the rows as plain integers.
         """
         i, j = self._check_form(first, second, answer, source)
         return self._certain.check(i, j, answer) if self._rate_of(source) == 0 else (i, j)
@@ -232,22 +175,7 @@ class FallibleEvidence(Evidence):
         return isinstance(self.error_rate, dict) and 0 in self.error_rate.values()
 
     def add_constraints(self, constraints: Constraints) -> None:
-        """Add a whole set of constraints that are certain; if it raises an error, nothing has changed.
-
-        Parameters
-        ----------
-        constraints : Constraints
-            Constraints between the same rows.
-
-        Raises
-        ------
-        InfeasibleConstraintsError
-            The constraints contradict each other or earlier ones.
-        ConstraintError
-            The constraints are about another number of rows.
-        TypeError
-            `constraints` is not a `Constraints` object.
-        """
+        """Add a whole set of constraints that are certain; if it raises an error, nothing has changed."""
         self._certain.add_constraints(constraints)
         if self._given is not self._certain:
             self._given.add_constraints(constraints)
@@ -257,13 +185,9 @@ class FallibleEvidence(Evidence):
     def believe(self, nearness: Nearness | None = None, remember: Remember | None = None) -> None:
         """Find what is believed now. Call it after each answer: the search starts from the last belief.
 
-        Parameters
-        ----------
-        nearness : Nearness, optional
-            What the rows say about who belongs together; by default nothing.
-        remember : callable, optional
-            ``remember(key, compute)`` returns the belief of a key, which names all that it follows from if
-            `nearness` has a key; by default each belief is computed.
+        `nearness` is what the rows say about who belongs together. ``remember(key, compute)`` returns
+        the belief of a key, which names all that it follows from if `nearness` has a key; by default
+        each belief is computed.
         """
         if self._is_current and len(self._facts) == len(self._believed):
             return
@@ -368,32 +292,14 @@ class FallibleEvidence(Evidence):
     def read_believed(self, number: int) -> Iterator[Fact]:
         """Yield the facts from one number on, each with the answer that is believed.
 
-        Parameters
-        ----------
-        number : int
-            Position of the first fact, from 0. Look at all of them again if `n_revisions` has changed.
-
-        Yields
-        ------
-        Fact
-            Constraints first, then answers in the order in which they came.
+        Constraints come first, then answers in the order in which they came. Look at all of them
+        again if `n_revisions` has changed.
         """
         yield from self._given.since(number)
         yield from self._believed[max(number - len(self._given), 0) :]
 
     def is_settled(self, first: int, second: int) -> bool:
-        """Whether an answer about two rows was given, or follows from what is certain.
-
-        Parameters
-        ----------
-        first, second : int
-            Two different rows.
-
-        Returns
-        -------
-        bool
-            Whether there is nothing to ask about this pair.
-        """
+        """Whether an answer about two rows was given, or follows from what is certain."""
         return (
             frozenset((first, second)) in self._answered or self._certain.verdict(first, second) is not None
         )
@@ -401,39 +307,14 @@ class FallibleEvidence(Evidence):
     def has_verdict(self, pairs: Pairs, since: int = 0) -> NDArray[np.bool_]:
         """Return whether each pair has a verdict; ``"unsure"`` is one.
 
-        Parameters
-        ----------
-        pairs : ndarray of shape (n, 2)
-            Two different rows each.
-        since : int, default=0
-            Not used: a new answer may change what is believed of any pair.
-
-        Returns
-        -------
-        ndarray of shape (n,), bool
-            Whether `verdict` is not None.
+        `since` is not used: a new answer may change what is believed of any pair.
         """
         return super().has_verdict(pairs)
 
     def relation(self, first: int, second: int) -> Relation:
-        """Return the verdict on two rows and the shortest chain of answers that it follows from.
+        """Return the verdict on two rows, and the shortest chain of answers that it follows from.
 
-        Parameters
-        ----------
-        first, second : int
-            Row positions.
-
-        Returns
-        -------
-        Relation
-            The verdict and its reasons: answers that are believed, if the verdict follows from them alone.
-
-        Raises
-        ------
-        ConstraintError
-            A row does not exist.
-        TypeError
-            A position is not an integer.
+        There is a chain if the verdict follows from answers that are believed alone.
         """
         found = self._unbroken_evidence().relation(first, second)
         return found if found.verdict == self.verdict(first, second) else super().relation(first, second)
@@ -449,13 +330,7 @@ class FallibleEvidence(Evidence):
         return self._unbroken[2]
 
     def suspects(self) -> list[Suspect]:
-        """Return the answers that are probably wrong.
-
-        Returns
-        -------
-        list of Suspect
-            The most probable ones first.
-        """
+        """Return the answers that are probably wrong, the most probable ones first."""
         n_given = len(self._given)
         found = [
             Suspect(n_given + at, given, self.belief.chance_of_error(*given.pair, given.answer))
@@ -465,13 +340,7 @@ class FallibleEvidence(Evidence):
         return sorted(found, key=lambda suspect: -suspect.chance)
 
     def error_rates(self) -> ErrorRates:
-        """Estimate the share of wrong answers of each source, by what is believed now.
-
-        Returns
-        -------
-        ErrorRates
-            Those of each source of a yes or no, and of all sources together.
-        """
+        """Estimate the share of wrong answers of each source and of all together, by what is believed now."""
         return self._estimate_rates()
 
     def _estimate_rates(self, strength: float | None = None, most: float = 0.0) -> ErrorRates:
@@ -546,27 +415,10 @@ def _check_share(error_rate: object) -> float | None:
 def make_evidence(
     n_rows: int, constraints: Constraints | None = None, error_rate: AssumedRate = 0
 ) -> Evidence:
-    """Make evidence from answers of which a share may be wrong.
+    """Make evidence from answers of which a share may be wrong, with constraints that are certain.
 
-    Parameters
-    ----------
-    n_rows : int
-        Number of rows of the data.
-    constraints : Constraints, optional
-        Constraints that are certain.
-    error_rate : float, None or mapping of str to float or None, default=0
-        Share of wrong answers: 0 means that all answers are right, and None that the share is estimated. A
-        mapping has it for each source (see `FallibleEvidence`).
-
-    Returns
-    -------
-    Evidence
-        A `FallibleEvidence` unless `error_rate` is 0.
-
-    Raises
-    ------
-    ValueError
-        `error_rate` is out of range.
+    If that share is 0, all answers are right; None means that it is estimated. A mapping has it for each
+    source (see `FallibleEvidence`).
     """
     rate = check_error_rate(error_rate)
     if rate == 0:

@@ -41,27 +41,10 @@ def index_ids(ids: Sequence[str]) -> dict[str, int]:
 
 
 def read_records(path: str | os.PathLike[str], *, by_words: bool) -> list[tuple[int, list[str]]]:
-    """Read the records of a CSV file in linkwise's own form, such as pairs.
+    """Read the records of a CSV file in linkwise's own form, such as pairs, with their first lines.
 
-    Parameters
-    ----------
-    path : path
-        File in UTF-8 or UTF-16.
-    by_words : bool
-        Whether the file may be in an encoding that its words decide. Nobody is told which one, so only for
-        texts that are compared with known ones.
-
-    Returns
-    -------
-    list of (int, list of str)
-        Number of the first line of each record, and its cells. The first record is the header.
-
-    Raises
-    ------
-    DataError
-        The file is not such a CSV file, or two columns have the same name.
-    OSError
-        The file cannot be read.
+    The first record is the header. With `by_words` the file may be in an encoding that its words decide.
+    Nobody is told which one, so only for texts that are compared with known ones.
     """
     delimiter, text = cut_separator_line(_decode_text(read_bytes(path), by_words))
     with allow_long_cells():
@@ -176,16 +159,8 @@ def _parse_pair(
 def read_labels(path: str | os.PathLike[str], ids: Sequence[str]) -> list[str] | list[int]:
     """Read the cluster of every row from a file with the columns ``id,cluster``, in any order of rows.
 
-    Returns
-    -------
-    list of str or list of int
-        One cluster a row; numbers if all clusters are whole numbers, such as 3 or 3.0. Only then -1 means
-        noise: beside names it is the name of a cluster.
-
-    Raises
-    ------
-    DataError
-        The file is not such a table, names an unknown row, or has no cluster for a row.
+    They are numbers if all clusters are whole numbers, such as 3 or 3.0. Only then -1 means noise: beside
+    names it is the name of a cluster.
     """
     name = os.fspath(path)
     if os.path.isdir(path):

@@ -24,20 +24,10 @@ _NUMBERS, _WORDS = ("number", "amount", "date"), ("category",)
 
 
 def measure_shown_columns(table: Table, rows: NDArray[np.int64]) -> dict[str, Array]:
-    """Measure the distances between some rows by each column that is shown and could be compared.
+    """Measure the (m, m) distances between m rows by each column that is shown and could be compared.
 
-    Parameters
-    ----------
-    table : Table
-        The table.
-    rows : ndarray of shape (m,)
-        Positions of the rows.
-
-    Returns
-    -------
-    dict of str to ndarray of shape (m, m)
-        By the names of the columns; each column is encoded as it would be if it were compared. Columns
-        without differences between the rows, and those of pictures and curves, are not among them.
+    Each column is encoded as it would be if it were compared. Columns without differences between the rows,
+    and those of pictures and curves, are left out.
     """
     if table.reading.is_of_series:
         return {}

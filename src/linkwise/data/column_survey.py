@@ -108,18 +108,7 @@ def survey_columns(table: Table, encoded: Encoded) -> ColumnSurvey:
 
 
 def measure_shares(encoded: Encoded) -> dict[str, float]:
-    """Measure how much each column counts.
-
-    Parameters
-    ----------
-    encoded : Encoded
-        The rows as numbers.
-
-    Returns
-    -------
-    dict of str to float
-        As `ColumnSurvey.shares`.
-    """
+    """Measure how much each column counts, as in `ColumnSurvey.shares`."""
     # the samples of a curve count as one
     names = ["curve" if one.role == "sample" else block_of(one) or one.source for one in encoded.features]
     shares = dict.fromkeys(names, 0.0)

@@ -52,23 +52,10 @@ KINDS_OF_LOADS = ("commuters", "at home", "night heating", "shop")
 
 @dataclass(frozen=True, eq=False)
 class DemoSet:
-    """Rows with known classes, as they are compared and as they are shown.
+    """Rows with known classes `y`, counted from 0, as they are compared and as they are shown.
 
-    Attributes
-    ----------
-    name : str
-    rows : Encoded
-        The rows as they are compared.
-    units : Encoded or None
-        The columns of a table in their own units; None for other rows.
-    y : ndarray of shape (n_rows,), int64
-        Class of each row, from 0.
-    label_names : tuple of str
-        Name of each class.
-    items : Items or None
-        How a row is shown; None for a table.
-    source : str
-        Where the data come from.
+    `units` has the columns of a table in their own units, and `items` the rows of other data as they are
+    shown.
     """
 
     name: str
@@ -86,23 +73,7 @@ class DemoSet:
 
 
 def load_demo(name: str) -> DemoSet:
-    """Load a set by name.
-
-    Parameters
-    ----------
-    name : str
-        "messages" for texts, "loads" for curves, or a set of `linkwise.datasets.load`.
-
-    Returns
-    -------
-    DemoSet
-        The rows and their classes, the same each time.
-
-    Raises
-    ------
-    DataError
-        The name is unknown.
-    """
+    """Load "messages" (texts), "loads" (curves), or a set of `linkwise.datasets.load`, the same each time."""
     if name == "messages":
         return _write_messages()
     return _draw_loads() if name == "loads" else as_demo(datasets.load(name))

@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 
 from linkwise.constraints.checks import write_id
 from linkwise.data.columns.table import Table
-from linkwise.data.read.formats import DELIMITED as TEXT_ENDINGS
+from linkwise.data.read.endings import DELIMITED as TEXT_ENDINGS
+from linkwise.data.read.endings import SHEET
 from linkwise.data.read.formats import read_file
 from linkwise.data.read.frames import to_narwhals, to_polars
 from linkwise.data.read.parse import Parsed, parse_columns, uses_decimal_commas
@@ -48,7 +49,6 @@ if TYPE_CHECKING:
 COLUMNS = ("cluster", "cluster_name", "confidence")
 DELIMITED = (".csv", ".tsv", ".tab", ".txt")
 JSON = (".jsonl", ".ndjson", ".json")
-SHEET = ".xlsx"
 ARROW = (".arrow", ".feather")
 ENDINGS = (*DELIMITED, ".parquet", *ARROW, *JSON, SHEET)
 DIGITS = 4  # of confidences in files
@@ -58,54 +58,53 @@ BOM = b"\xef\xbb\xbf"
 
 
 class ClusterColumns(NamedTuple):
-    """The cluster of each row.
+    """The cluster of each row, its name (None if it has none), and the probability that the row is in it.
 
-    Attributes
-    ----------
-    labels : ndarray of shape (n_rows,), int64
-        Cluster of each row.
-    names : list of str or None
-        Name of the cluster of each row; None if it has none.
-    confidence : ndarray of shape (n_rows,), float64, or None
-        Probability that each row is in its cluster; None if nothing estimates it.
+    Without a list of names the labels are the only column.
     """
 
     labels: NDArray[np.int64]
-    names: list[str | None]
+    names: list[str | None] | None
     confidence: NDArray[np.float64] | None
+
+    @property
+    def usual_names(self) -> tuple[str, ...]:
+        """The names of the columns, as far as the table has none of these names."""
+        return COLUMNS[:1] if self.names is None else COLUMNS
 
     def take(self, rows: Sequence[int]) -> ClusterColumns:
         """Return the clusters of some rows."""
         share = None if self.confidence is None else self.confidence[rows]
-        return ClusterColumns(self.labels[rows], [self.names[row] for row in rows], share)
+        names = None if self.names is None else [self.names[row] for row in rows]
+        return ClusterColumns(self.labels[rows], names, share)
 
-    def cells(self) -> Iterator[tuple[int, str | None, float | None]]:
-        """Yield the three cells of each row as files hold them."""
+    def escape_names(self) -> ClusterColumns:
+        """Return the columns as a spreadsheet reads them from text: names that look like formulas escaped."""
+        if self.names is None:
+            return self
+        return self._replace(names=[name and escape_cell(name) for name in self.names])
+
+    def cells(self) -> Iterator[tuple[int | str | float | None, ...]]:
+        """Yield the cells of each row as files hold them."""
         n_rows = len(self.labels)
+        if self.names is None:
+            return zip(self.labels.tolist(), strict=True)
         shares = [None] * n_rows if self.confidence is None else self.confidence.round(DIGITS).tolist()
         return zip(self.labels.tolist(), self.names, shares, strict=True)
 
 
 class Joined(NamedTuple):
-    """A file with its clusters.
-
-    Attributes
-    ----------
-    content : bytes
-        The file to write.
-    notes : list of str
-        Sentences about the choices that were made.
-    """
+    """A file with its clusters, and sentences about the choices that were made."""
 
     content: bytes
     notes: list[str]
 
 
 # ---------------------------------------------------------------- names of the new columns
-def choose_names(taken: Collection[object]) -> tuple[list[str], list[str]]:
-    """Name the three columns as no other column is named, and say which names differ from the usual ones."""
+def choose_names(columns: ClusterColumns, taken: Collection[object]) -> tuple[list[str], list[str]]:
+    """Name the new columns as no other column is named, and say which names differ from the usual ones."""
     names, notes = [], []
-    for usual in COLUMNS:
+    for usual in columns.usual_names:
         name = choose_free_name(usual, taken)
         if name != usual:
             notes.append(f"The table has a column '{usual}' already, so the new one is called '{name}'.")
@@ -123,28 +122,10 @@ def choose_free_name(usual: str, taken: Collection[object]) -> str:
 
 # ---------------------------------------------------------------- tables in memory
 def join_frame(frame: Any, columns: ClusterColumns) -> Any:
-    """Return a copy of a table with three more columns.
-
-    Parameters
-    ----------
-    frame : DataFrame of pandas, polars or pyarrow, Table, or ndarray of shape (n_rows, n_columns)
-        The rows, in the order of `columns`.
-    columns : ClusterColumns
-        The cluster of each row.
-
-    Returns
-    -------
-    DataFrame
-        The same kind of table.
-
-    Raises
-    ------
-    DataError
-        The table has another number of rows.
-    """
+    """Return a copy of a table, a frame of the same kind, with three more columns."""
     table = to_table(frame)
     check_n_rows(len(table), columns)
-    return _append_columns(table, choose_names(table.columns)[0], columns).to_native()
+    return _append_columns(table, choose_names(columns, table.columns)[0], columns).to_native()
 
 
 def to_table(frame: Any) -> nw.DataFrame[Any]:
@@ -228,9 +209,12 @@ def _append_columns(
     import narwhals as nw
 
     backend = table.implementation
+    labels = nw.new_series(names[0], columns.labels.tolist(), nw.Int64, backend=backend)
+    if columns.names is None:
+        return table.with_columns(labels)
     shares = [None] * len(columns.labels) if columns.confidence is None else columns.confidence.tolist()
     return table.with_columns(
-        nw.new_series(names[0], columns.labels.tolist(), nw.Int64, backend=backend),
+        labels,
         nw.new_series(names[1], columns.names, nw.String, backend=backend),
         nw.new_series(names[2], shares, nw.Float64, backend=backend),
     )
@@ -245,36 +229,14 @@ def needs_table(data: Path, reading: Reading) -> bool:
 def join_file(
     data: Path, reading: Reading, columns: ClusterColumns, ending: str, frame: nw.DataFrame[Any] | None = None
 ) -> Joined:
-    """Put the clusters beside the columns of a file.
+    """Put the clusters beside the columns of a file that was read so; `ending` is that of the new file.
 
-    Parameters
-    ----------
-    data : path
-        The file or folder.
-    reading : Reading
-        How it was read, with its delimiter.
-    columns : ClusterColumns
-        The cluster of each row.
-    ending : str
-        What the name of the new file ends in, such as ``.csv``.
-    frame : DataFrame, optional
-        The rows that were read, for data of which `needs_table` is true.
-
-    Returns
-    -------
-    Joined
-        The new file. A file of the same kind keeps all of its bytes. In other kinds the cells of a text file
-        are texts, as they stand in it; in a spreadsheet they become numbers and dates where they are plain
-        ones. A spreadsheet is written anew, with one sheet and without formats.
-
-    Raises
-    ------
-    DataError
-        The new kind of file cannot hold the columns, or the file has changed meanwhile.
-    ImportError
-        openpyxl is missing, which a spreadsheet needs.
+    A file of the same kind keeps all of its bytes. In other kinds the cells of a text file are texts, as
+    they stand in it; in a spreadsheet they become numbers and dates where they are plain ones. A
+    spreadsheet is written anew, with one sheet and without formats. `frame` has the rows that were read,
+    for data of which `needs_table` is true.
     """
-    refuse_lone_surrogates(columns.names, "the names of clusters")
+    refuse_lone_surrogates(columns.names or (), "the names of clusters")
     if needs_table(data, reading):
         assert frame is not None
         joined = _write_frame(to_polars(frame), columns, ending, ",")
@@ -328,27 +290,10 @@ def _note_changes(reading: Reading, own: str) -> list[str]:
 def join_side_table(
     side: SideTable, ids: Sequence[str] | None, columns: ClusterColumns, ending: str
 ) -> Joined:
-    """Put the clusters beside the columns of a side table, with the ids of the rows if it has none.
-
-    Parameters
-    ----------
-    side : SideTable
-        The table, in the order of the rows.
-    ids : sequence of str, or None
-        Id of each row.
-    columns : ClusterColumns
-        The cluster of each row.
-    ending : str
-        What the name of the new file ends in, such as ``.csv``.
-
-    Returns
-    -------
-    Joined
-        The new file.
-    """
+    """Put the clusters beside the columns of a side table, with the ids of the rows if it has none."""
     import polars as pl
 
-    refuse_lone_surrogates(columns.names, "the names of clusters")
+    refuse_lone_surrogates(columns.names or (), "the names of clusters")
     frame = to_polars(side.frame)
     if ids is not None and not any(list(ids) == [str(v) for v in frame[name]] for name in frame.columns):
         taken = choose_free_name("id", frame.columns)
@@ -385,7 +330,7 @@ def _delimiter_of(ending: str, own: str) -> str:
 
 
 def _join_delimited(raw: bytes, delimiter: str, columns: ClusterColumns, has_commas: bool = False) -> Joined:
-    """Put three cells at the end of each record; blank lines stay."""
+    """Put the new cells at the end of each record; blank lines stay."""
     records = _cut_records(decode(raw), delimiter)
     out = io.StringIO(newline="")
     with allow_long_cells():
@@ -394,9 +339,9 @@ def _join_delimited(raw: bytes, delimiter: str, columns: ClusterColumns, has_com
                 break
             out.write(header)
         taken = [name.strip() or f"column {number}" for number, name in enumerate(row, 1)]
-        names, notes = choose_names(taken)
+        names, notes = choose_names(columns, taken)
         out.write(_extend_record(header, delimiter, names))
-        cells, n_rows = columns.cells(), 0
+        cells, n_rows = columns.escape_names().cells(), 0
         for record, row in records:
             if not row:
                 out.write(record)
@@ -405,9 +350,9 @@ def _join_delimited(raw: bytes, delimiter: str, columns: ClusterColumns, has_com
             new = next(cells, None)
             if new is None:
                 break
-            label, name, share = new
-            written = str(share).replace(".", ",") if has_commas and share is not None else share
-            out.write(_extend_record(record, delimiter, [label, name and escape_cell(name), written]))
+            if has_commas:
+                new = tuple(str(one).replace(".", ",") if isinstance(one, float) else one for one in new)
+            out.write(_extend_record(record, delimiter, new))
     check_n_rows(n_rows, columns)
     return Joined((BOM if raw.startswith(BOM) else b"") + out.getvalue().encode(), notes)
 
@@ -433,11 +378,11 @@ def _extend_record(record: str, delimiter: str, cells: Sequence[object]) -> str:
 
 
 def _join_json(raw: bytes, columns: ClusterColumns) -> Joined:
-    """Put three keys at the end of each object; all else stays."""
+    """Put the new keys at the end of each object; all else stays."""
     text = decode(raw)
     objects = list(_find_objects(text))
     check_n_rows(len(objects), columns)
-    names, notes = choose_names({name for record, _ in objects for name in record})
+    names, notes = choose_names(columns, {name for record, _ in objects for name in record})
     pieces, done = [], 0
     for (record, end), cells in zip(objects, columns.cells(), strict=True):
         new = json.dumps(dict(zip(names, cells, strict=True)), ensure_ascii=False)
@@ -475,7 +420,7 @@ def _type_cells(frame: pl.DataFrame, parsed: Parsed) -> dict[str, list[Any]]:
 def _write_sheet(cells: Mapping[str, Sequence[Any]], columns: ClusterColumns) -> Joined:
     """Write columns with their clusters as a spreadsheet."""
     check_n_rows(len(next(iter(cells.values()))), columns)
-    names, notes = choose_names(cells.keys())
+    names, notes = choose_names(columns, cells.keys())
     new = zip(names, zip(*columns.cells(), strict=True), strict=True)
     return Joined(write_sheet({**cells, **dict(new)}, "clusters"), notes)
 
@@ -491,14 +436,10 @@ def _write_frame(
     _check_fits(frame, ending)
     if ending == SHEET:
         return _write_sheet(frame.to_dict(as_series=False), columns)
-    names, notes = choose_names(frame.columns)
+    names, notes = choose_names(columns, frame.columns)
     rounded = None if columns.confidence is None else columns.confidence.round(DIGITS)
-    called = columns.names
-    if ending in DELIMITED:
-        called = [name and escape_cell(name) for name in columns.names]
-    full: pl.DataFrame = _append_columns(
-        nw.from_native(frame, eager_only=True), names, ClusterColumns(columns.labels, called, rounded)
-    ).to_native()
+    new = (columns.escape_names() if ending in DELIMITED else columns)._replace(confidence=rounded)
+    full: pl.DataFrame = _append_columns(nw.from_native(frame, eager_only=True), names, new).to_native()
     out = io.BytesIO()
     try:
         if ending == ".parquet":

@@ -14,7 +14,8 @@ from linkwise.data.columns.named_columns import NamedColumns, resolve_names
 from linkwise.data.columns.proposals import Proposal, propose_file_options, propose_options, take_proposals
 from linkwise.data.columns.table import Table, understand
 from linkwise.data.read.dates import check_dates
-from linkwise.data.read.formats import WITH_TEXTS, check_ending, parse_plain, parse_text, read_file
+from linkwise.data.read.endings import TYPED, WITH_TEXTS
+from linkwise.data.read.formats import check_ending, parse_plain, parse_text, read_file
 from linkwise.data.read.frames import to_narwhals
 from linkwise.data.read.long_series import name_series_by, pivot_frame, pivot_series
 from linkwise.data.reading import Reading, ReadingOptions, choose_reading
@@ -98,7 +99,11 @@ def read_table(
                 frame, more = pivot_series(frame, by, parse)
                 chosen, notes = replace(chosen, id_column=by.id, series=True), [*notes, *more]
             typed = _type_columns(frame, contents.ending, chosen)
-            if is_last or not (proposals := propose_file_options(typed.frame, chosen)):
+            if is_last:
+                break
+            has_types = contents.ending in TYPED
+            proposals = propose_file_options(typed.frame, chosen, has_types=has_types)
+            if not proposals:
                 break
             chosen = take_proposals(chosen, proposals)
         if propose and (others := propose_options(typed.frame, chosen, path.parent)):

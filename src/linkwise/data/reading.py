@@ -140,8 +140,8 @@ class Reading:
         where that is certain, with a note.
     sheet : str or None
         The part of a file that is read: the sheet of a spreadsheet, by default the first one; the file in a
-        .zip; the array of a .npz; the table of a database, or an SQL query that begins with ``SELECT``. A
-        file with several parts needs it, unless one of them is the only table.
+        .zip; the array of a .npz; the table of a database, or an SQL query that begins with ``SELECT``. By
+        default the largest one, with a note.
     no_header : bool or None
         Whether a text file has no line of column names; the columns are called field 1,
         field 2, ... then. By default this is chosen, with a note, where the first line is certainly a row.

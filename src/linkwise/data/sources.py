@@ -112,26 +112,8 @@ def _read_path(path: Path, reading: Reading, progress: Progress | None, *, as_is
 def take_rows(source: Any, *, id: str | None = None, reading: Reading | None = None) -> Rows | None:
     """Read what an estimator cannot take as it is; None for an array, and for a frame of numbers alone.
 
-    Parameters
-    ----------
-    source : Rows, Table, DataFrame or array-like
-        What a person passes as data.
-    id : str, optional
-        The column of a frame that names the rows.
-    reading : Reading, optional
-        How a frame is read; by default as its values suggest.
-
-    Returns
-    -------
-    Rows or None
-        The rows, unless `source` is an array or holds numbers alone and neither `id` nor `reading` is given.
-
-    Raises
-    ------
-    TypeError
-        `id` is given, but `source` has no columns that are still to be read.
-    DataError
-        The frame cannot be read.
+    A frame of numbers is read, too, if `id` or `reading` is given. Raises TypeError if `id` is given, but
+    `source` has no columns that are still to be read.
     """
     if isinstance(source, Rows | Table):
         if id is not None:

@@ -18,26 +18,9 @@ ARRAY_ROWS = 65_536  # that are read at once
 
 
 def array_form(path: Path) -> tuple[tuple[int, int], np.dtype[Any], int]:
-    """Read the shape and type of an array, and where its rows begin in the file.
+    """Read the shape and type of the array of a .npy file, and the number of bytes before its first row.
 
-    Parameters
-    ----------
-    path : Path
-        A .npy file.
-
-    Returns
-    -------
-    shape : tuple of int
-        Number of rows and of columns.
-    dtype : dtype
-        Type of the values.
-    offset : int
-        Bytes before the first row.
-
-    Raises
-    ------
-    DataError
-        The file is damaged, or holds something else than rows that lie one after the other.
+    Raises `DataError` if it holds something else than rows that lie one after the other.
     """
     try:
         mapped = np.load(path, mmap_mode="r", allow_pickle=False)
@@ -55,21 +38,9 @@ def array_form(path: Path) -> tuple[tuple[int, int], np.dtype[Any], int]:
 
 
 def read_array_file(path: Path, start: int = 0, stop: int | None = None) -> Iterator[NDArray[Any]]:
-    """Read an array in parts, from row `start` to `stop`; a memory map would count as memory of this process.
+    """Read an array in parts, from row `start` to `stop`.
 
-    Parameters
-    ----------
-    path : Path
-        A .npy file.
-    start : int, default=0
-        The first row.
-    stop : int, optional
-        The row after the last one; all rows by default.
-
-    Yields
-    ------
-    ndarray of shape (n, n_columns)
-        Some rows.
+    A memory map would count as memory of this process.
     """
     (n_rows, width), dtype, offset = array_form(path)
     end = n_rows if stop is None else min(stop, n_rows)

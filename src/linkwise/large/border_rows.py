@@ -35,16 +35,8 @@ def list_entries(
 ) -> Entries:
     """List the groups that have rows, and the border rows that are asked about.
 
-    Parameters
-    ----------
-    totals : GroupTotals
-        The result of a pass over the rows.
-    centers : GroupCenters
-        The centres of all groups.
-    limits : ndarray of shape (k,)
-        How far from each centre a row fits its group.
-    n_others : int
-        Rows that are asked about beside these.
+    `limits` tell how far from each centre a row fits its group. `n_others` rows are asked about beside
+    these.
     """
     used = np.flatnonzero(totals.sizes)
     room = max(0, MOST_ROWS - n_others - len(used))

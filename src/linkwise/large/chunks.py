@@ -81,30 +81,12 @@ def open_stream(
 ) -> RowStream:
     """Make a stream of an array, of files, or of a function that returns arrays.
 
-    Parameters
-    ----------
-    rows : array, path, sequence of paths, dask collection, or callable
-        A 2-D array (a memory map, too). A .npy, .parquet, .csv or .tsv file, a folder of them, a pattern such
-        as "events/*.parquet", or several paths; files of a folder or pattern are read in the order of their
-        names. A dask array or DataFrame, whose partitions are computed one after the other and pass through
-        this process. Or a function without parameters that returns an iterator of arrays, or of tables such
-        as Arrow batches, each time anew.
-    columns : sequence of str, optional
-        Columns of tables to use; all by default.
-    id_column : str, optional
-        Column of tables with ids of the rows.
-
-    Returns
-    -------
-    RowStream
-        The stream.
-
-    Raises
-    ------
-    DataError
-        There are no such files, or their endings are unknown.
-    TypeError
-        `rows` is something else, or `columns` or `id_column` is given for rows without named columns.
+    Rows are a 2-D array (a memory map, too); a .npy, .parquet, .csv or .tsv file, a folder of them, a
+    pattern such as "events/*.parquet", or several paths, where files of a folder or pattern are read in
+    the order of their names; a dask array or DataFrame, whose partitions are computed one after the other
+    and pass through this process; or a function without parameters that returns an iterator of arrays, or
+    of tables such as Arrow batches, each time anew. Raises TypeError if `columns` or `id_column` is given
+    for rows without named columns.
     """
     names = None if columns is None else tuple(columns)
     if isinstance(rows, (str, os.PathLike)) or _are_paths(rows):
@@ -132,26 +114,9 @@ def open_stream(
 
 
 def read_blocks(stream: RowStream, first: int = 0, stop: int | None = None) -> Iterator[Chunk]:
-    """Cut a stream into blocks of `BLOCK` rows; the last one may be shorter.
+    """Cut a stream into blocks of `BLOCK` rows, from row `first` to `stop`; the last one may be shorter.
 
-    Parameters
-    ----------
-    stream : RowStream
-        The stream, whatever its chunks.
-    first : int, default=0
-        Number of the first row to read, a multiple of `BLOCK`.
-    stop : int, optional
-        Number of the row after the last one; all rows by default.
-
-    Yields
-    ------
-    Chunk
-        The rows from a multiple of `BLOCK` to the next.
-
-    Raises
-    ------
-    DataError
-        The stream cannot be read, or has no rows.
+    `first` is a multiple of `BLOCK`.
     """
     waiting: list[Chunk] = []
     n_waiting = 0
@@ -303,25 +268,10 @@ def _check_width(width: int, expected: int, where: str) -> None:
 
 # ---------------------------------------------------------------- files
 def find_files(rows: object) -> tuple[Path, ...]:
-    """Find the files that a path, a folder, a pattern or a list of paths names.
+    """Find the files that a path, a folder, a pattern such as "events/*.parquet" or a list of these names.
 
-    Parameters
-    ----------
-    rows : path or sequence of paths
-        Files; folders, of which all files with a known ending are meant; and patterns such as
-        "events/*.parquet".
-
-    Returns
-    -------
-    tuple of Path
-        The files; those of a folder or pattern in the order of their names.
-
-    Raises
-    ------
-    DataError
-        There are no such files, or their endings are unknown.
-    FileNotFoundError
-        There is no such file.
+    Of a folder, all files with a known ending are meant; those of a folder or pattern are in the order of
+    their names.
     """
     if isinstance(rows, (list, tuple)):
         return tuple(path for each in rows for path in find_files(each))

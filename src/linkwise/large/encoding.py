@@ -49,18 +49,8 @@ Locate = Callable[[int], str]
 class Encoding:
     """How the columns of a table become numbers.
 
-    Attributes
-    ----------
-    columns : tuple of Column
-        Role of each column that is read, in their order.
-    features : tuple of Feature
-        The meaning of each number.
-    reading : Reading
-        How the table was read.
-    notes : tuple of str
-        Sentences on the choices made.
-    spaces : dict of str to TextSpace
-        The directions by which the texts of a column are compared.
+    `columns` are those that are read, in their order; `features` are the meaning of each number; `spaces`
+    are the directions by which the texts of a column are compared.
     """
 
     columns: tuple[Column, ...]
@@ -70,24 +60,9 @@ class Encoding:
     spaces: Mapping[str, TextSpace] = field(default_factory=dict, repr=False)
 
     def apply(self, frame: pl.DataFrame, locate: Locate) -> NDArray[np.float64]:
-        """Encode some rows.
+        """Encode some rows, which have the columns of `columns`; `locate` says for errors where row i is.
 
-        Parameters
-        ----------
-        frame : polars.DataFrame of shape (n, n_columns)
-            The rows, with the columns of `columns`.
-        locate : callable
-            Says for errors where row i of the frame is.
-
-        Returns
-        -------
-        ndarray of shape (n, n_features)
-            The rows as numbers. A word that is none of the categories belongs to none of them.
-
-        Raises
-        ------
-        DataError
-            A value is infinite or too large, and the error says where.
+        A word that is none of the categories belongs to none of them.
         """
         import narwhals as nw
 

@@ -46,26 +46,12 @@ class DataPart(NamedTuple):
 class GroupTable:
     """Groups that stand for the rows of tables.
 
-    Attributes
-    ----------
-    summary : Summary
-        The groups. Its rows are encoded, and so are those that it assigns.
-    encoding : Encoding
-        How rows are encoded.
-    frame : polars.DataFrame of shape (n_groups, n_columns)
-        The medoids with all columns.
-    parts : tuple of DataPart
-        The files.
-    steps : ndarray of shape (n_groups,)
-        When each group was made: 0 in the first passes; n for rows that arrived later and fit none of the
-        groups of the steps before n, or for the part of a mixed group. -1 for a border row, which is asked
-        about and is no group (`linkwise.large.border_rows`).
-    parents : ndarray of shape (n_groups,)
-        The group that a border row is or was of; -1 for all others.
-    cuts : ndarray of shape (n_groups,)
-        The part of a mixed group has its rows beyond so much of the way from the medoid to the border row.
-    stamps : tuple of FileStamp
-        The stamp of each file at the time when its rows became groups.
+    `frame` has the medoids with all columns. `steps` tell when each group was made: 0 in the first
+    passes; n for rows that arrived later and fit none of the groups of the steps before n, or for the
+    part of a mixed group; -1 for a border row, which is asked about and is no group
+    (`linkwise.large.border_rows`). `parents` has the group that a border row is or was of, -1 for all
+    others, and `cuts` how the part of a mixed group has its rows: beyond so much of the way from the
+    medoid to the border row. `stamps` are those of the files when their rows became groups.
     """
 
     summary: Summary
@@ -116,18 +102,8 @@ class GroupTable:
     def place(self, rows: NDArray[np.float64], known: int | NDArray[np.int64] | None = None) -> NearestGroups:
         """Find the group of each encoded row, and whether the row fits a group (`linkwise.large.reach`).
 
-        Parameters
-        ----------
-        rows : ndarray of shape (n, n_features)
-            Encoded rows.
-        known : int or ndarray of shape (n,), optional
-            Number of the last step of rows that arrived whose groups these rows can belong to; by default the
-            last one. Rows that were read before such a step keep their groups.
-
-        Returns
-        -------
-        NearestGroups
-            Two arrays of shape (n,).
+        `known` is the number of the last step of rows that arrived whose groups these rows can belong
+        to; by default the last one. Rows that were read before such a step keep their groups.
         """
         scaled = self.summary.scaling.apply(rows)
         of, fits = self._place_in(scaled, 0)

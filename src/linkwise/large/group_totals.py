@@ -201,20 +201,9 @@ def collect_groups(
     step: Callable[[], object],
     engine: Engine = SERIAL_ENGINE,
 ) -> GroupTotals:
-    """Assign each row to its nearest centre, and collect what is known of each centre's rows.
+    """Assign each row to its nearest centre, in scaled units, and collect what is known of its rows.
 
-    Parameters
-    ----------
-    stream : RowStream
-        The rows.
-    scaling : Scaling
-        How rows are scaled.
-    centers : GroupCenters
-        Centres, in scaled units.
-    step : callable
-        Called after each block.
-    engine : Engine
-        The processes or the cluster that read the rows.
+    Call `step` after each block.
     """
     totals = GroupTotals.start(centers.points.shape)
     work = partial(GroupTotals.of, scaling=scaling, centers=centers)

@@ -52,29 +52,11 @@ def write_parts(
     progress: Callable[[int, int], object] | None,
     engine: Engine = SERIAL_ENGINE,
 ) -> list[Path]:
-    """Write the labels of a stream to a folder; parts that are there and complete stay as they are.
+    """Write the labels of a stream to a folder, and return all parts in the order of the rows.
 
-    Parameters
-    ----------
-    stream : RowStream
-        The rows.
-    find_labels : callable
-        Returns the cluster of each row of a block; workers need it to be pickled.
-    form : LabelForm
-        Which labels these are.
-    expected : dict of int to int
-        Number of rows of each cluster.
-    folder : path
-        Folder of the parts.
-    progress : callable, optional
-        ``progress(done, total)`` is called after each part.
-    engine : Engine
-        The processes or the cluster that read rows and write parts.
-
-    Returns
-    -------
-    list of Path
-        All parts, in the order of the rows.
+    Parts that are there and complete stay as they are. `find_labels` returns the cluster of each row of a
+    block; workers need it to be pickled. `expected` has the number of rows of each cluster. Call
+    ``progress(done, total)`` after each part.
     """
     if find_spec("polars") is None:
         raise ImportError('Writing Parquet needs polars. Run pip install "linkwise[app]".')

@@ -37,27 +37,10 @@ def split_groups(
     progress: Progress | None = None,
     engine: Engine = SERIAL_ENGINE,
 ) -> GroupTable:
-    """Divide mixed groups, in one pass.
+    """Divide mixed groups, in one pass; a pass that was interrupted goes on from its state in `folder`.
 
-    Parameters
-    ----------
-    groups : GroupTable
-        The groups.
-    tables : TableFiles
-        All their files.
-    mixed : sequence of int
-        Border rows that are no groups yet, and were put apart from the medoids of theirs.
-    folder : Path
-        Folder for the state of the pass. If the pass was interrupted, it goes on.
-    progress : callable, optional
-        ``progress(done, total)`` is called after each block of rows.
-    engine : Engine
-        The processes or the cluster that read the rows.
-
-    Returns
-    -------
-    GroupTable
-        The groups with those of a new step. Neither chunks nor workers change a bit of it.
+    `mixed` are border rows that are no groups yet, and were put apart from the medoids of theirs. Returns
+    the groups with those of a new step. Neither chunks nor workers change a bit of it.
     """
     border = np.sort(np.asarray(mixed, dtype=np.int64))
     read = partial(tables.blocks, groups.encoding.feature_columns)

@@ -44,21 +44,7 @@ class NamedStreamRows(NamedTuple):
 def find_named_stream_rows(
     stream: RowStream, pairs: RowPairs, with_ids: bool, n_columns: int, engine: Engine = SERIAL_ENGINE
 ) -> NamedStreamRows:
-    """Find the rows that pairs name.
-
-    Parameters
-    ----------
-    stream : RowStream
-        The rows.
-    pairs : RowPairs
-        The pairs.
-    with_ids : bool
-        Whether pairs name rows by their ids, and not by their numbers.
-    n_columns : int
-        Number of columns.
-    engine : Engine
-        The processes or the cluster that read the rows.
-    """
+    """Find the rows that pairs name, by their ids if `with_ids`, otherwise by their numbers."""
     must, cannot = (_list_pairs(given) for given in (pairs.must_link, pairs.cannot_link))
     wanted = {end for pair in (*must, *cannot) for end in pair}
     parts: list[_FoundRows] = []

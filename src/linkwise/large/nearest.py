@@ -19,22 +19,7 @@ LEAST_WORK = 2**27  # rows times centres times columns from which a card is fast
 def nearest_centers(
     rows: NDArray[Any], centers: NDArray[np.float64]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Find the nearest centre of each row.
-
-    Parameters
-    ----------
-    rows : ndarray of shape (n, d)
-        Scaled rows, float32 or float64.
-    centers : ndarray of shape (k, d)
-        The centres.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        Index of the centre, the lowest of equally near ones.
-    ndarray of shape (n,)
-        Squared distances.
-    """
+    """Find the nearest centre of each scaled row, the lowest of equals, and its squared distance."""
     gpu = cuda.find_gpu() if rows.size * len(centers) >= LEAST_WORK else None
     if gpu is not None:
         try:

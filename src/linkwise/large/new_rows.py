@@ -64,30 +64,11 @@ def extend_groups(
 ) -> Extended:
     """Add the rows of some files to groups, in one pass; in two if rows fit no group.
 
-    Parameters
-    ----------
-    groups : GroupTable
-        The groups, which stay as they are.
-    tables : TableFiles
-        The new files, whose columns have the types of the earlier ones (`check_types`).
-    paths : (tuple of str, tuple of str)
-        The paths of the earlier files and of the new ones, relative to the folder of the session.
-    folder : Path
-        Folder for the states of the passes. If passes over the same files were interrupted, they go on.
-    progress : callable, optional
-        ``progress(done, total)`` is called after each block of rows.
-    engine : Engine
-        The processes or the cluster that read the rows. Interrupted passes may go on with another one.
-
-    Returns
-    -------
-    Extended
-        Neither the chunks in which rows are read nor the engine change a bit of it.
-
-    Raises
-    ------
-    DataError
-        A file cannot be read, and the error names it; or an id is not new.
+    The groups stay as they are, and the new files have columns of the types of the earlier ones
+    (`check_types`). `paths` are those of the earlier files and of the new ones, relative to the folder of
+    the session. Passes over the same files that were interrupted go on from their states in `folder`,
+    perhaps with another engine. Neither the chunks in which rows are read nor the engine change a bit of
+    the result. Raises `DataError` if a file cannot be read, or an id is not new.
     """
     names = list(groups.encoding.file_columns)
     before, counts, key = tables.stamps(), tables.count_rows(), hash_groups(groups, tables)

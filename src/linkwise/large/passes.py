@@ -30,15 +30,7 @@ Scale = Literal["standard", "none"]
 
 @dataclass(frozen=True, eq=False)
 class Scaling:
-    """How the columns are scaled.
-
-    Attributes
-    ----------
-    offset : ndarray of shape (n_columns,)
-        What is subtracted.
-    scale : ndarray of shape (n_columns,)
-        What is divided by.
-    """
+    """How the columns are scaled: what is subtracted, and what is then divided by."""
 
     offset: NDArray[np.float64]
     scale: NDArray[np.float64]
@@ -90,22 +82,9 @@ def survey_rows(
     step: Callable[[], object],
     engine: Engine = SERIAL_ENGINE,
 ) -> Survey:
-    """Learn the scaling of a stream, and draw a uniform sample of its rows.
+    """Learn the scaling of a stream, and draw a uniform sample of at most `n_sample` of its rows.
 
-    Parameters
-    ----------
-    stream : RowStream
-        The rows.
-    n_sample : int
-        Number of rows to draw; all rows if there are fewer.
-    seed : int
-        Seed of the draw.
-    scale : {"standard", "none"}
-        Scale the columns to mean 0 and deviation 1, or leave them as they are.
-    step : callable
-        Called after each block.
-    engine : Engine
-        The processes or the cluster that read the rows.
+    "standard" scales the columns to mean 0 and deviation 1. Call `step` after each block.
     """
     found: tuple[_Moments, Sample] | None = None
     lengths, key = stream.lengths(), sample_key(seed)

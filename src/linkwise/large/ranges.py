@@ -46,32 +46,10 @@ def map_blocks(
 ) -> Iterator[Found]:
     """Call ``work(block)`` for each block of a stream, and yield the results in the order of the blocks.
 
-    Parameters
-    ----------
-    read : callable
-        ``read(start, stop)`` yields the blocks from row `start` to `stop`, or to the end if `stop` is None.
-    work : callable
-        Returns the result for a block. It and `read` are sent to workers, so they must be pickled.
-    lengths : Lengths or None
-        None if the rows are known only when they are read.
-    start : int
-        The first row, a multiple of `block_rows`.
-    block_rows : int
-        Rows of a block.
-    engine : Engine
-        The processes or the cluster that do the work.
-    n_together : int
-        Blocks that a worker reads at once.
-
-    Yields
-    ------
-    Found
-        The result for each block.
-
-    Raises
-    ------
-    ValueError
-        The engine has workers, but `lengths` is None.
+    ``read(start, stop)`` yields the blocks from row `start` to `stop`, or to the end if `stop` is None.
+    Both are sent to workers, so they must be pickled. `lengths` is None if the rows are known only when
+    they are read, which works without workers alone. `start` is a multiple of `block_rows`, and a worker
+    reads `n_together` blocks at once.
     """
     if engine.backend == "serial":
         for block in read(start, None):

@@ -40,19 +40,9 @@ def count_distances(
 def find_reach(counts: NDArray[np.int64], farthest: NDArray[np.float64], unit: int) -> NDArray[np.float64]:
     """Find the distance within which 99 of 100 rows of each group lie, up to the width of a bin.
 
-    Parameters
-    ----------
-    counts : ndarray of shape (k, N_BINS)
-        The result of `count_distances`.
-    farthest : ndarray of shape (k,)
-        Squared distance of the farthest row of each group.
-    unit : int
-        The power of 2 in the middle of the bins.
-
-    Returns
-    -------
-    ndarray of shape (k,)
-        Distances. With fewer than 100 rows they are those of the farthest row.
+    `counts` is the result of `count_distances`, `farthest` has the squared distance of the farthest row
+    of each group, and `unit` is the power of 2 in the middle of the bins. With fewer than 100 rows it is
+    the distance of the farthest row.
     """
     sizes = counts.sum(axis=1)
     place = (counts.cumsum(axis=1) < (sizes - sizes // ONE_IN)[:, None]).sum(axis=1)
@@ -69,24 +59,9 @@ def find_limits(
 ) -> NDArray[np.float64]:
     """Find how far from the centre of each group a row still fits it.
 
-    No limit is below that of a typical group, so groups of few rows, or of equal rows, have one, too.
-
-    Parameters
-    ----------
-    reach : ndarray of shape (k,)
-        The result of `find_reach`.
-    sizes : ndarray of shape (k,)
-        Rows of each group.
-    centers : ndarray of shape (k, d)
-        Their centres.
-    typical : float, optional
-        Limit of a typical group. By default it is the median over those with at least `ENOUGH` rows that are
-        not all equal; without any half the median distance from a centre to its nearest other centre.
-
-    Returns
-    -------
-    ndarray of shape (k,)
-        Distances.
+    No limit is below that of a typical group, so groups of few rows, or of equal rows, have one, too. By
+    default that is the median over those with at least `ENOUGH` rows that are not all equal; without any
+    half the median distance from a centre to its nearest other centre.
     """
     if typical is None:
         own = MARGIN * reach[(sizes >= ENOUGH) & (reach > 0)]
@@ -113,22 +88,7 @@ class NearestGroups(NamedTuple):
 def place_rows(
     rows: NDArray[np.float32], centers: NDArray[np.float64], limits: NDArray[np.float64]
 ) -> NearestGroups:
-    """Find the nearest centre of each row, and whether the row lies within the limit of any group.
-
-    Parameters
-    ----------
-    rows : ndarray of shape (n, d)
-        Scaled rows.
-    centers : ndarray of shape (k, d)
-        Centres of groups.
-    limits : ndarray of shape (k,)
-        The result of `find_limits`.
-
-    Returns
-    -------
-    NearestGroups
-        Two arrays of shape (n,).
-    """
+    """Find the nearest centre of each scaled row, and whether the row lies within the limit of any group."""
     nearest, square = nearest_centers(rows, centers)
     fits = square <= np.square(limits[nearest])
     rest = np.flatnonzero(~fits)

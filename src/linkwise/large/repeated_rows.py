@@ -63,22 +63,6 @@ def check_new_ids(
 
     All ids are compared if there are at most `MOST_IDS` new rows. Of more, every n-th row of each file is
     compared, so each copy of a file is found, but not each single id that repeats.
-
-    Parameters
-    ----------
-    new, known : TableFiles
-        The new files and the earlier ones, of which only the ids are read.
-    id_column : str
-        The column of the ids.
-    progress : callable, optional
-        ``progress(done, total)`` is called after each block of earlier rows.
-    engine : Engine
-        The processes or the cluster that read the earlier rows.
-
-    Raises
-    ------
-    DataError
-        Ids repeat, and the error names the files.
     """
     every = max(1, -(-sum(new.count_rows()) // MOST_IDS))
     n_known, n_compared = len(known.files), Counter[int]()

@@ -112,24 +112,8 @@ def spread_sample(
 ) -> tuple[SampleRule, NDArray[np.int64]]:
     """Let a model that was fitted to a sample assign all rows, in one pass.
 
-    Parameters
-    ----------
-    model : estimator
-        The fitted clusterer. It loses what it has for each row of the sample. ``approximation_``, if it has
-        one, says that a sample was clustered.
-    sampled : ndarray of shape (m,)
-        Numbers of the rows of the sample, ascending.
-    survey : Survey
-        The scaling and the number of all rows.
-    stream : RowStream
-        The rows.
-    engine : Engine
-        The processes or the cluster that read the rows.
-
-    Returns
-    -------
-    (SampleRule, ndarray of shape (k,))
-        The rule, and the number of rows of each cluster.
+    Also return the size of each cluster. The model loses what it has for each row of the sample, whose
+    numbers `sampled` ascend. Its ``approximation_``, if it has one, says that a sample was clustered.
     """
     labels = np.asarray(model.labels_, dtype=np.int32)
     for name in ("labels_", "constraints_"):

@@ -275,24 +275,9 @@ def _restore_column(values: Sequence[Any]) -> ColumnTotals:
 
 # ---------------------------------------------------------------- what was learned
 def learn_encoding(survey: TableSurvey, reading: Reading) -> Encoding:
-    """Decide how rows become numbers.
+    """Decide how rows become numbers, by what was found in all of them.
 
-    Parameters
-    ----------
-    survey : TableSurvey
-        What was found in all rows.
-    reading : Reading
-        How columns are used.
-
-    Returns
-    -------
-    Encoding
-        The encoding.
-
-    Raises
-    ------
-    DataError
-        No column is left to compare rows by, or it has infinite values.
+    Raises `DataError` if no column is left to compare rows by, or it has infinite values.
     """
     import narwhals as nw
 

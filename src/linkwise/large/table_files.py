@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from linkwise.data.read.delimited import detect_delimiter, name_columns
+from linkwise.data.read.endings import PARQUET
 from linkwise.data.read.parse import MARKERS, parse_columns, parse_moments
 from linkwise.errors import DataError
 from linkwise.large.array_files import ARRAY, array_form, read_array_file
@@ -32,7 +33,6 @@ TYPED_ROWS = 262_144  # of a CSV file, which decide the types of its columns
 PARQUET_ROWS = 262_144  # that are read at once; fewer would decode pages more than once
 BLOCK = 65_536  # rows that are worked on at once
 CSV_ROWS = BLOCK  # that are read at once
-PARQUET = ".parquet"
 DELIMITED = (".csv", ".tsv", ".tab")
 TABLES = (PARQUET, *DELIMITED)
 HEAD = 2**20  # bytes of a CSV file that show its delimiter and the names of its columns
@@ -88,14 +88,7 @@ class Span(NamedTuple):
 class TableFiles:
     """Files that hold one table, the rows of each after those of the one before.
 
-    Parameters
-    ----------
-    paths : sequence of Path
-        Parquet files, CSV files or .npy files, in order.
-    as_text : collection of str, default=()
-        Columns of CSV files whose cells stay as they are written.
-    delimiter : str, optional
-        The character between cells of CSV files; detected by default.
+    The columns `as_text` of CSV files stay as they are written. Their `delimiter` is detected by default.
     """
 
     def __init__(
@@ -321,16 +314,8 @@ class _Layout(NamedTuple):
 class CsvFile:
     """A file of delimited text, in UTF-8.
 
-    Parameters
-    ----------
-    path : Path
-        The file.
-    first : CsvFile or None
-        The first of several files, which decides the types; None if it is this one.
-    as_text : collection of str
-        Columns whose cells stay as they are written.
-    delimiter : str or None
-        The character between cells; None to detect it.
+    The `first` of several files decides the types; None if it is this one. Cells of the columns `as_text`
+    stay as they are written. The delimiter is detected if it is None.
     """
 
     def __init__(
@@ -459,21 +444,9 @@ def _choose_type(text: pl.Series, parsed: pl.Series) -> Any:
 
 
 def convert(text: pl.Series, kind: Any) -> tuple[pl.Series, int | None]:
-    """Convert a column of text to a type.
+    """Convert a column of text to a polars type, null where a cell is empty or a marker such as NA.
 
-    Parameters
-    ----------
-    text : polars.Series of shape (n,)
-        The cells as they are written.
-    kind : polars.DataType
-        Float64, Boolean, Date or Datetime.
-
-    Returns
-    -------
-    values : polars.Series of shape (n,)
-        The values; null where a cell is empty or a marker such as NA.
-    lost : int or None
-        The first cell that holds something else; None if there is none.
+    Also return the first cell that holds something else.
     """
     import polars as pl
 

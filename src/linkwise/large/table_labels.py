@@ -65,38 +65,11 @@ def write_files(
 ) -> LabelledFiles:
     """Write the cluster of each row to a folder, in a file for each file of the data.
 
-    The rows of a file with more than `PART` rows go to several files. Files that are there and complete stay
-    as they are.
-
-    Parameters
-    ----------
-    tables : TableFiles
-        The data.
-    groups : GroupTable
-        Their groups.
-    labels : ndarray of shape (n_groups,)
-        Cluster of each group.
-    names : dict of int to str
-        Names of clusters.
-    folder : Path
-        The folder, which is created if it is absent.
-    progress : callable, optional
-        ``progress(done, total)`` is called after each file that is written.
-    engine : Engine
-        The processes or the cluster that read rows and write files.
-    is_new : bool, default=False
-        Whether the groups were made of other files. Labels of the folder then stay only if these files have
-        not changed since, and the column `FITS` says which rows fit a group.
-
-    Returns
-    -------
-    LabelledFiles
-        All files, in the order of the rows.
-
-    Raises
-    ------
-    DataError
-        A file cannot be read or written, or has changed since the groups were made, and the error names it.
+    The rows of a file with more than `PART` rows go to several files. Files that are there and complete
+    stay as they are. `labels` are those of the groups. If `is_new`, the groups were made of other files:
+    labels of the folder then stay only if these files have not changed since, and the column `FITS` says
+    which rows fit a group. Call ``progress(done, total)`` after each file. Raises `DataError` if a file
+    has changed since the groups were made.
     """
     of_group = np.asarray(labels).astype(np.int32)
     stems = _name_files(tables, groups.parts)

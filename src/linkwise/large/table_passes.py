@@ -49,34 +49,9 @@ def summarize_tables(
 ) -> GroupTable:
     """Summarise tables by groups, in two passes, and write the groups to a folder.
 
-    Parameters
-    ----------
-    tables : TableFiles
-        The files.
-    reading : Reading
-        How columns are used.
-    n_groups : int
-        Number of groups.
-    seed : int
-        Seed of the sample and of k-means.
-    folder : Path
-        Folder for the groups, and for the states of the passes. If passes over the same files with the same
-        choices were interrupted, they go on.
-    progress : callable, optional
-        ``progress(done, total)`` is called after each block of rows.
-    engine : Engine
-        The processes or the cluster that read the rows. Interrupted passes may go on with another one.
-
-    Returns
-    -------
-    GroupTable
-        The groups.
-
-    Raises
-    ------
-    DataError
-        A file cannot be read or differs from the others, and the error names it; no column is left to
-        compare rows by; or the folder cannot be written to.
+    The seed is that of the sample and of k-means. Passes over the same files with the same choices that
+    were interrupted go on from their states in the folder, perhaps with another engine. Call
+    ``progress(done, total)`` after each block of rows.
     """
     names, before = _choose_names(tables, reading), tables.stamps()
     for file in tables.files:  # before passes that may take long

@@ -403,16 +403,9 @@ class ActiveFeatureWeights(ActiveLearner):
 
 @dataclass(slots=True)
 class FeatureWeightState:
-    """One run.
+    """One run. `rows` may be shown, and no two of them are identical.
 
-    Attributes
-    ----------
-    problem : Problem
-    rows : ndarray
-        Rows that may be shown, no two of them identical.
-    known : PointEvidence
-    tuned : WeightedClustering or None
-        The clustering that the present question is about; None before the first.
+    `tuned` is the clustering that the present question is about; None before the first.
     """
 
     problem: Problem
@@ -458,17 +451,8 @@ def propose_pair(
 ) -> Question | None:
     """Propose a pair to judge; None if every such pair is known.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n_rows, n_features)
-    rows : ndarray
-        Rows that may be shown, no two of them identical.
-    now : WeightedClustering
-    shown : ndarray of shape (n_rows,)
-        The clustering as the person sees it.
-    point : ndarray of shape (n_rows,)
-        Of each row, as `known` names it.
-    known : Evidence
+    `rows` may be shown, and no two of them are identical. `shown` is the clustering as the person sees
+    it, and `point` the point of each row, as `known` names it.
     """
     if len(rows) < 2:
         return None

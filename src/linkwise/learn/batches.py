@@ -39,16 +39,8 @@ CHANCE = 0.8  # probability of the expected answer, where the learner does not e
 class Expectation:
     """A question with its most probable answer.
 
-    Attributes
-    ----------
-    pair : tuple of int
-        Both rows.
-    why : str
-        Why the question is asked.
-    answer : {"yes", "no"}
-        The most probable answer.
-    is_check : bool
-        Whether an answer follows already from what is believed, so that the question checks it.
+    `is_check` tells whether an answer follows already from what is believed, so that the question checks
+    it.
     """
 
     pair: tuple[int, int]
@@ -83,23 +75,8 @@ def choose_batch(
     """Choose up to n questions that are worth asking together, and together with those that are held.
 
     If each of the others is answered as expected, none of them follows. No row is in more than four.
-
-    Parameters
-    ----------
-    run : Run
-        A run that nobody else uses: it goes on with answers that are only expected.
-    start : callable
-        Returns another such run with the same facts, for further paths.
-    n : int
-        Largest number of questions.
-    held : sequence of Expectation
-        Questions that are open already. They count as answered as expected.
-    seed : int, default=0
-        Seed of the draws of answers.
-
-    Returns
-    -------
-    list of Expectation
+    Nobody else uses `run`: it goes on with answers that are only expected. ``start()`` returns another
+    such run with the same facts, for further paths.
     """
     batch, known_before = _Batch(held), run.evidence.groups()
     for number in range(ceil(n / PATH)):

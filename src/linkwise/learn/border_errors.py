@@ -19,25 +19,16 @@ CHUNK = 2**22  # numbers that are gathered at a time
 class BorderErrors:
     """Errors at pairs whose classes explain their distance least.
 
-    The difficulty of a pair is a distance within a class, divided by a distance between classes, as in the
-    measure N2 of Ho and Basu (2002). Both are means over the two rows. For a yes pair, the first is the
-    distance of the pair, and the second that to the nearest row of another class. For a no pair, the first
-    is the distance to the nearest row of the same class, and the second the distance of the pair. If a row
-    is alone in its class, the nearest row of any class counts; if there is one class, yes pairs are ranked
-    by distance.
+    The difficulty of a pair is a distance within a class, divided by a distance between classes, as in
+    the measure N2 of Ho and Basu (2002). Both are means over the two rows. For a yes pair, the first is
+    the distance of the pair, and the second that to the nearest row of another class. For a no pair, the
+    first is the distance to the nearest row of the same class, and the second the distance of the pair.
+    If a row is alone in its class, the nearest row of any class counts; if there is one class, yes pairs
+    are ranked by distance.
 
-    Let q be the share of pairs of the same kind that are easier. The chance of an error is q^(1/noise - 1).
-    Its mean is `noise`, since q is uniform in [0, 1]. Pairs of equal difficulty share the mean of their
-    chances.
-
-    Parameters
-    ----------
-    X : (n, d) float64, C-contiguous
-        The rows.
-    codes : (n,) int64
-        Class of each row, from 0.
-    noise : float, above 0 and at most 1
-        Expected share of wrong answers among yes pairs, and among no pairs.
+    Let q be the share of pairs of the same kind that are easier. The chance of an error is q^(1/noise -
+    1). Its mean is `noise`, since q is uniform in [0, 1]. Pairs of equal difficulty share the mean of
+    their chances.
     """
 
     def __init__(self, X: Floats, codes: Codes, noise: float) -> None:

@@ -21,24 +21,12 @@ def enforce_answers(labels: Shown, evidence: Grouped, sizes: NDArray[np.int64] |
 def enforce_answers(labels: Shown, evidence: Grouped, sizes: NDArray[np.int64] | None = None) -> Shown:
     """Change labels as little as possible so that they contradict no answer.
 
-    A learner may treat many rows as one, or show a clustering that is older than the last answer. Every
-    group of rows that belong together gets the label that most of its rows have. If a cannot-link separates
-    two groups with the same label, the smaller one gets a new label. Groups that leave the same label share
-    a new one unless a cannot-link separates them, too. The labels of rows without an answer do not change.
-
-    Parameters
-    ----------
-    labels : ndarray of shape (n_rows,) or ItemLabels
-        Clusters 0, 1, ...
-    evidence : Evidence
-        The answers.
-    sizes : ndarray of shape (n_clusters,), optional
-        Number of rows of each cluster, if the caller knows it.
-
-    Returns
-    -------
-    ndarray of shape (n_rows,) or ItemLabels
-        The labels after the change, of the same type; `labels` itself if nothing has to change.
+    Return them if nothing has to change. A learner may treat many rows as one, or show a clustering that
+    is older than the last answer. Every group of rows that belong together gets the label that most of
+    its rows have. If a cannot-link separates two groups with the same label, the smaller one gets a new
+    label. Groups that leave the same label share a new one unless a cannot-link separates them, too. The
+    labels of rows without an answer do not change. `sizes` has the number of rows of each cluster, if the
+    caller knows it.
     """
     groups = evidence.groups()
     if len(groups.row) == 0:

@@ -38,15 +38,6 @@ class ClassErrors:
 
     Pairs of one row of each have the same chance of an error. If `noise` is more than their share of all
     pairs, they are always wrong, and the remaining errors are spread evenly over all other pairs.
-
-    Parameters
-    ----------
-    codes : (n,) int64
-        Class of each row, from 0.
-    noise : float, above 0 and at most 1
-        Expected share of wrong answers.
-    confused : tuple of two int
-        The two classes.
     """
 
     def __init__(self, codes: Codes, noise: float, confused: tuple[int, int]) -> None:
@@ -67,15 +58,6 @@ class RowErrors:
     Rows are misjudged in random order until the share of wrong answers is reached; the last one is
     misjudged in a part of its answers, so that the share is exact. If misjudged rows cannot reach it, the
     remaining errors are spread evenly over the pairs that would be right.
-
-    Parameters
-    ----------
-    codes : (n,) int64
-        Class of each row, from 0.
-    noise : float, above 0 and at most 1
-        Expected share of wrong answers.
-    seed : int
-        Seed of the rows and of the classes in which they are seen.
     """
 
     def __init__(self, codes: Codes, noise: float, seed: int) -> None:
@@ -114,13 +96,6 @@ class StreakErrors:
     In a streak an answer is wrong with the chance `STREAK_CHANCE`, or `noise` if that is more, and
     elsewhere never. The interval makes `noise` the chance of an error in any answer over all seeds: the
     first streak begins at random.
-
-    Parameters
-    ----------
-    noise : float, above 0 and at most 1
-        Expected share of wrong answers.
-    seed : int
-        Seed of the beginning.
     """
 
     def __init__(self, noise: float, seed: int) -> None:
@@ -139,17 +114,11 @@ class StreakErrors:
 class AdversaryErrors:
     """Errors that do most harm: about large classes, as early as possible, and rather a false yes than a no.
 
-    At most noise n of the first n answers, rounded up, are wrong. It is rounded up because the first answers
-    matter most: if it were rounded down, the first errors would come after a learner has found the classes.
-    A false yes joins two classes, so the last error that is allowed is reserved for one. The classes of a
-    pair are large if the product of their sizes is at least half its mean over two different classes.
-
-    Parameters
-    ----------
-    codes : (n,) int64
-        Class of each row, from 0.
-    noise : float, above 0 and at most 1
-        Largest share of wrong answers, but for rounding.
+    At most noise n of the first n answers, rounded up, are wrong. It is rounded up because the first
+    answers matter most: if it were rounded down, the first errors would come after a learner has found
+    the classes. A false yes joins two classes, so the last error that is allowed is reserved for one. The
+    classes of a pair are large if the product of their sizes is at least half its mean over two different
+    classes.
     """
 
     def __init__(self, codes: Codes, noise: float) -> None:
@@ -217,14 +186,8 @@ def _shares_of_misjudged(
 ) -> list[float]:
     """Return the share of wrong answers after 0, 1, 2, ... misjudged rows, until it is at least `noise`.
 
-    Parameters
-    ----------
-    counts : list of int
-        Number of rows of each class.
-    classes, seen_as : list of int
-        The class of each row, in the order in which they are misjudged, and the class in which it is seen.
-    noise : float
-        The share that ends the list.
+    `counts` are the rows of each class. `classes` has the class of each row, in the order in which they
+    are misjudged, and `seen_as` the class in which it is seen.
     """
     yes_weight, no_weight = _pair_weights(counts)
     as_class = Counter({(c, c): size for c, size in enumerate(counts)})  # rows of a class seen as a class

@@ -19,18 +19,8 @@ from linkwise import native, parallel
 class ItemLabels:
     """Each row has the label of its item, or one of its own.
 
-    Attributes
-    ----------
-    items : ndarray of shape (n_items,)
-        Cluster of each item.
-    of : ndarray of shape (n_rows,)
-        Item of each row.
-    size : ndarray of shape (n_items,)
-        Number of rows of each item.
-    rows : ndarray of shape (n_own,)
-        Rows with a label of their own, ascending.
-    own : ndarray of shape (n_own,)
-        These labels.
+    `items` has the cluster of each item, `of` the item of each row, and `size` the number of rows of each
+    item. `rows`, ascending, have the labels `own`.
     """
 
     items: NDArray[np.int32]

@@ -145,20 +145,8 @@ def find_neighbourhoods(
 ) -> Neighbourhoods:
     """Find the neighbourhoods of points, with k clusters in all.
 
-    Parameters
-    ----------
-    evidence : Evidence
-    k : int
-    askable : ndarray of bool, shape (n_points,)
-        Which points may be shown; a neighbourhood without such a point does not count.
-    order : ndarray of shape (n_points,)
-        If there is no neighbourhood, the first eligible point in this order becomes one.
-    last : int, optional
-        A point whose group becomes a neighbourhood only if it is apart from all others.
-
-    Returns
-    -------
-    Neighbourhoods
+    A neighbourhood without an askable point does not count. If there is none, the first eligible point in
+    this `order` becomes one. The group of `last` becomes one only if it is apart from all others.
     """
     groups = evidence.groups()
     group = np.full(evidence.n_rows, -1, dtype=np.int64)

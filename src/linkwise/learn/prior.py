@@ -24,18 +24,7 @@ SILHOUETTE_ROWS = 2000
 
 
 def cluster_by_constraints(X: NDArray[Any], evidence: Evidence, seed: int) -> Labels:
-    """Cluster rows by k-means and the evidence.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_rows, n_features)
-    evidence : Evidence
-    seed : int
-
-    Returns
-    -------
-    ndarray of shape (n_rows,)
-    """
+    """Cluster rows by k-means and the evidence."""
     groups = evidence.groups()
     group_of = np.full(len(X), -1)
     for number, rows in enumerate(groups.rows):

@@ -12,6 +12,13 @@ little. (A threshold that breaks the fewest answers follows a few of them, since
 If answers may be wrong, the curve also tells which of them are improbable. It follows the answers as they
 were given, because it would confirm itself by what is believed of them. The method is linkwise's own.
 
+Given pairs are no answers to these questions: people list the duplicates that they know. Without an oracle
+the threshold therefore follows the must-links alone. For each height, the share r of must-links that meet
+below it estimates recall, and r² divided by the number of pairs that are joined is proportional to recall
+times precision (Lee and Liu, 2003, Learning with positive and unlabeled examples using weighted logistic
+regression, ICML). The height where it is largest is taken, or one nearly as
+good with a wider gap to the next merge. With fewer than five must-links the widest gap alone decides.
+
 Cost: O(n²) memory and time for n rows; O(m²) a question, for m components.
 """
 
@@ -46,19 +53,16 @@ SLOPES = (0.003, 0.03, 0.3)  # widths of the curve of "yes", in shares of the me
 MIDDLE = 3.0  # both parameters of the beta prior of the threshold, in shares of the merges
 LEAST_ERRORS = 0.05  # share of the answers that the curve does not explain, at least
 ROUNDING = 1e-9  # of sums of chances
+LEAST_LINKS = 5  # given must-links that tell the threshold
+GOOD_FIT = 0.9  # share of the best fit from which the widest gap between merges decides
 DOUBT = 0.05  # of the curve, where it judges answers that may be wrong
 _WHY = "Groups as near as theirs are the hardest to judge: nearer ones probably belong together."
 
 
 class LinkageMerges(NamedTuple):
-    """The merges of average linkage, the nearest first.
+    """The merges of average linkage, the nearest first, with their mean distances.
 
-    Attributes
-    ----------
-    pairs : ndarray of int64, shape (n_merges, 2)
-        The cluster that stays, and the one that is put into it.
-    heights : ndarray of float64, shape (n_merges,)
-        Their mean distances.
+    `pairs` has the cluster that stays, and the one that is put into it.
     """
 
     pairs: NDArray[np.int64]
@@ -67,20 +71,10 @@ class LinkageMerges(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Distances:
-    """What follows from the rows alone.
+    """What follows from the rows alone; distances are in units of the largest absolute value.
 
-    Attributes
-    ----------
-    between : ndarray of float64, shape (n_rows, n_rows)
-        Distances in units of the largest absolute value.
-    rows : ndarray of float64, shape (n_rows, n_features)
-        The rows around their mean, in these units.
-    mean : ndarray of float64, shape (n_features,)
-    unit : float
-    point : ndarray of int64, shape (n_rows,)
-        Identical rows have the same number.
-    merges : LinkageMerges
-        The merges without any answer.
+    `rows` are around their mean. Identical rows have the same `point`. `merges` are those without any
+    answer.
     """
 
     between: NDArray[np.float64]
@@ -92,16 +86,10 @@ class Distances:
 
 
 class Threshold(NamedTuple):
-    """What the answers say about the heights of merges.
+    """What the answers say about the heights of merges; those up to `height` count.
 
-    Attributes
-    ----------
-    height : float
-        Merges up to this height count.
-    heights : ndarray of float64, shape (m,)
-        The heights of the merges of rows that are not identical, the lowest first.
-    chance : ndarray of float64, shape (m + 1,)
-        The chance that two rows belong together, by the number of merges lower than theirs.
+    `heights` are those of the merges of rows that are not identical, the lowest first. `chance`, one
+    longer, is the chance that two rows belong together, by the number of merges lower than theirs.
     """
 
     height: float
@@ -115,20 +103,10 @@ class Threshold(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class LinkageState:
-    """One run of `RecordLinkage`.
+    """One run of `RecordLinkage`: the estimate, the clustering and the question of last time.
 
-    Attributes
-    ----------
-    problem : Problem
-        The data and the facts of the run.
-    threshold : Threshold
-        The estimate at the last question.
-    labels : ndarray of shape (n_rows,), int32
-        The clustering at the last question.
-    open : Question or None
-        The question that waits for its answer.
-    merged : tuple or None
-        The component of each row and the merges at the start, until the first question uses them.
+    `merged` has the component of each row and the merges at the start, until the first question uses
+    them.
     """
 
     problem: Problem
@@ -152,7 +130,7 @@ class RecordLinkage(ActiveLearner):
         Cluster of each row.
     threshold_ : float
         Largest distance of a new row from the nearest row of the group that it belongs to, in the units of
-        X. It is infinite after `fit` without an oracle.
+        X.
     n_clusters_, n_questions_, history_, reason_, constraints_, violations_, suspects_
         As for `COBRAS`.
 
@@ -163,6 +141,10 @@ class RecordLinkage(ActiveLearner):
 
     Notes
     -----
+    Without an oracle the threshold follows the must-links, which should be a fair sample of the pairs that
+    belong together. Twenty or more give a good one. With fewer than five it is the widest gap between the
+    heights of merges.
+
     The distances between all rows are stored: 32 MB for 2000 rows. An answer about two groups moves the
     threshold for all, which works if typing errors are alike everywhere. For more rows use a program
     that compares within blocks, such as dedupe or Splink.
@@ -244,17 +226,23 @@ class RecordLinkage(ActiveLearner):
         )
 
     def _unasked(self, X: NDArray[Any], evidence: Evidence, seed: int) -> Labels:
-        """Cluster by the constraints alone, in which no threshold is learned."""
-        mean, rows, unit = _scale_rows(X)
-        self._fitted, self.threshold_ = (mean, rows, unit), np.inf
-        return super()._unasked(X, evidence, seed)
+        """Cluster by the threshold that fits the given must-links."""
+        prepared = self.prepare(X, seed)
+        merges = prepared.merges
+        height = fit_threshold(merges, evidence)
+        self._keep_rule(prepared, height)
+        links = np.array(_list_links(evidence), dtype=np.int64).reshape(-1, 2)
+        joined = np.vstack([merges.pairs[merges.heights <= height], links])
+        return enforce_answers(find_components(len(X), joined).astype(np.int32), evidence)
 
     def _keep_more(self, X: NDArray[Any], state: LinkageState) -> None:
         """Keep the threshold, and the rows that new ones are compared with."""
         prepared = state.problem.prepared
+        self._keep_rule(prepared, estimate_threshold(prepared.merges, state.problem.evidence).height)
+
+    def _keep_rule(self, prepared: Distances, height: float) -> None:
         self._fitted = prepared.mean, prepared.rows, prepared.unit
-        threshold = estimate_threshold(prepared.merges, state.problem.evidence)
-        self.threshold_ = threshold.height * prepared.unit
+        self.threshold_ = height * prepared.unit
 
     def predict(self, X: ArrayLike) -> Labels:
         """Predict the group of new rows: that of the nearest row of `fit`, if it is near enough.
@@ -298,17 +286,7 @@ def _scale_rows(X: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float6
 def estimate_threshold(merges: LinkageMerges, evidence: Evidence) -> Threshold:
     """Estimate the height at which "yes" and "no" are equally likely.
 
-    Parameters
-    ----------
-    merges : LinkageMerges
-        The merges of all rows without answers.
-    evidence : Evidence
-        The answers.
-
-    Returns
-    -------
-    Threshold
-        The posterior median: without answers, half of the merges count.
+    It is the posterior median: without answers, half of the merges of all rows count.
     """
     heights = merges.heights[merges.heights > 0]  # identical rows belong together without a question
     n = len(heights)
@@ -329,6 +307,31 @@ def estimate_threshold(merges: LinkageMerges, evidence: Evidence) -> Threshold:
     low, high = (0.0 if k == 0 else heights[k - 1]), heights[min(k, n - 1)]
     chances = [np.correlate(c, weight)[::-1] for c, weight in zip(curves, posterior, strict=True)]
     return Threshold(float((low + high) / 2), heights, np.sum(chances, axis=0))
+
+
+def fit_threshold(merges: LinkageMerges, evidence: Evidence) -> float:
+    """Return the height that fits given must-links best: squared recall by the number of joined pairs.
+
+    With few must-links the widest gap between two heights decides.
+    """
+    heights, pairs = merges.heights, _list_links(evidence)
+    if len(heights) < 2:
+        return 0.0
+    size, joined = np.ones(evidence.n_rows), np.empty(len(heights))
+    for at, (stays, goes) in enumerate(merges.pairs.tolist()):
+        joined[at] = size[stays] * size[goes]
+        size[stays] += size[goes]
+    fit = np.ones(len(heights))
+    if len(pairs) >= LEAST_LINKS:
+        met = np.sort(_meeting_heights(merges, pairs, evidence.n_rows))
+        fit = np.searchsorted(met, heights, "right") ** 2 / joined.cumsum()
+    fit[:-1][heights[:-1] == heights[1:]] = 0  # equal merges count all
+    gaps = np.where(fit >= GOOD_FIT * fit.max(), np.diff(heights, append=heights[-1]), -1)
+    return float(heights[gaps.argmax()])
+
+
+def _list_links(evidence: Evidence) -> list[tuple[int, int]]:
+    return [fact.pair for fact in evidence if fact.answer == "yes"]
 
 
 def _rank_answers(

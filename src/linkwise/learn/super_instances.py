@@ -32,18 +32,9 @@ TABLE = 2**22  # values below it are looked up in a table, others by bisection
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SuperInstance:
-    """Rows treated as one.
+    """Rows treated as one, in ascending order; its place in the tree of splits seeds all random numbers.
 
-    Attributes
-    ----------
-    place : tuple of int
-        Its place in the tree of splits, which seeds all random numbers.
-    rows : ndarray
-        Row positions, ascending.
-    mean : ndarray of shape (n_features,)
-    representative : int
-        The askable row nearest to the mean, the lowest among equals.
-    n_askable : int
+    The `representative` is the askable row nearest to the mean, the lowest among equals.
     """
 
     place: tuple[int, ...]
@@ -173,14 +164,7 @@ def _give_away(
 
 @dataclass(slots=True)
 class Partition:
-    """All rows as disjoint super-instances.
-
-    Attributes
-    ----------
-    instances : list of SuperInstance
-    at : ndarray of shape (n_rows,)
-        Position in `instances` of the one that holds each row.
-    """
+    """All rows as disjoint super-instances; `at` is the position of the one that holds each row."""
 
     instances: list[SuperInstance]
     at: NDArray[np.int32]
@@ -265,18 +249,9 @@ class Split(NamedTuple):
 class SuperInstanceState:
     """One run of COBRA or COBRAS.
 
-    Attributes
-    ----------
-    splitter : Splitter
-    partition : Partition
-    evidence : Evidence
-    budget : int or None
-    representatives : ndarray of shape (n_rows,), or None
-        The representative of each row's super-instance in the clustering that is shown; None before one is.
-    splits : list of Split
-        All splits of the partition so far.
-    open : Question or None
-        The question that waits for its answer.
+    `representatives` has that of each row's super-instance in the clustering that is shown; None before
+    one is. `splits` are all splits of the partition so far, and `open` is the question that waits for its
+    answer.
     """
 
     splitter: Splitter
@@ -306,14 +281,9 @@ class SuperInstanceState:
 # ---------------------------------------------------------------- grouping by evidence
 @dataclass(frozen=True, slots=True, eq=False)
 class Grouping:
-    """Clusters of super-instances, as far as the evidence tells.
+    """Clusters of super-instances, as far as the evidence tells, numbered in order of their first rows.
 
-    Attributes
-    ----------
-    cluster : ndarray of shape (n_instances,)
-        Cluster of every super-instance, numbered in order of their first rows.
-    apart : ndarray of bool, shape (n_clusters, n_clusters)
-        Which clusters are known to differ; True on the diagonal.
+    `apart` tells which clusters are known to differ; it is True on the diagonal.
     """
 
     cluster: NDArray[np.int32]
@@ -406,12 +376,8 @@ def _numbered(partition: Partition, key: NDArray[np.int64]) -> NDArray[np.int32]
 def merge(state: SuperInstanceState, labels: Labels | None) -> Generator[Question, Answer, Grouping]:
     """COBRA's merging step: ask about the closest clusters until all relations are known.
 
-    Parameters
-    ----------
-    state : SuperInstanceState
-        If a question is open already, it comes first.
-    labels : ndarray or None
-        The best clustering until all relations are known; None: what is merged so far.
+    A question that is open already comes first. `labels` is the best clustering until all relations are
+    known; None means what is merged so far.
     """
     partition, evidence = state.partition, state.evidence
     merged = np.empty(0, dtype=np.int32)  # cluster of each super-instance when `shown` was made

@@ -53,12 +53,8 @@ class _Doubt(NamedTuple):
 def expect_moves(evidence: Evidence) -> float:
     """Expect how many rows the next answer moves, for a learner that does not estimate it.
 
-    After q answers to questions that is n / (q + 1) of n rows, as if each question placed an equal share of
-    the rows.
-
-    Parameters
-    ----------
-    evidence : Evidence
+    After q answers to questions that is n / (q + 1) of n rows, as if each question placed an equal share
+    of the rows.
     """
     return evidence.n_rows / (evidence.n_questions + 1)
 
@@ -72,17 +68,9 @@ def choose_check(
 ) -> tuple[int, int, str] | None:
     """Choose the pair of rows to ask about, and say why; None if no answer is doubtful.
 
-    Parameters
-    ----------
-    evidence : FallibleEvidence
-    rows : tuple of int
-        Rows that the last question named for the first time.
-    nearness : Nearness
-    askable : ndarray of bool, shape (n_rows,), or None
-        Rows that questions may show; all by default.
-    next_moves : callable, optional
-        Returns how many rows the answer to the learner's next question is expected to move; by default there
-        is no next question.
+    `rows` are those that the last question named for the first time. ``next_moves()`` returns how many
+    rows the answer to the learner's next question is expected to move; by default there is no next
+    question.
     """
     belief = evidence.belief
     if len(belief.rows) < 2:

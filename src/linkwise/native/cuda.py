@@ -98,11 +98,8 @@ class Gpu(NamedTuple):
 def find_gpu() -> Gpu | None:
     """Find a graphics card that computes as the processor does.
 
-    Returns
-    -------
-    Gpu or None
-        None without CuPy, without a card, without a driver that fits it, or where a trial fails. The search
-        takes a second or two; the next call returns what the first one found.
+    None without CuPy, without a card, without a driver that fits it, or where a trial fails. The search
+    takes a second or two; the next call returns what the first one found.
     """
     try:
         cupy = import_module("cupy")
@@ -134,28 +131,10 @@ def _is_right(gpu: Gpu) -> bool:
 def nearest_points_on_card(
     gpu: Gpu, X: NDArray[Any], points: NDArray[np.float64]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Find, for each row, the nearest of some points, and its squared distance.
+    """Find, for each row, the nearest of some points and its squared distance, as `nearest_points`.
 
-    Parameters
-    ----------
-    gpu : Gpu
-        The result of `find_gpu`.
-    X : (n, d) float32 or float64, C-contiguous
-        The rows.
-    points : (k, d) float64, C-contiguous
-        The points.
-
-    Returns
-    -------
-    (n,) int64
-        Index of the point, the lowest of equally near points.
-    (n,) float64
-        Squared distances. Both are what `nearest_points` returns, to the bit.
-
-    Raises
-    ------
-    Exception
-        An error of CuPy, such as too little memory on the card.
+    The result is the same to the bit. The arrays are C-contiguous. Raises an error of CuPy, for example
+    where the card has too little memory.
     """
     library.nearest_points(X[:1], points, 1)  # checks both, as the processor does
     cupy, (n, d), k = gpu.cupy, X.shape, len(points)

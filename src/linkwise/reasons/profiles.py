@@ -45,18 +45,9 @@ class Trait(NamedTuple):
 
 
 def create_profiler(columns: Encoded) -> Callable[[Labels], Profiles]:
-    """Return a function that profiles clusters by the columns of a table.
+    """Return a function that takes labels and returns a line about each cluster by the columns of a table.
 
-    Parameters
-    ----------
-    columns : Encoded
-        The rows in their original units.
-
-    Returns
-    -------
-    callable
-        Takes labels of shape (n_rows,) and returns a line about each cluster; empty for one that nothing
-        distinguishes.
+    The line is empty for a cluster that nothing distinguishes. `columns` are in their original units.
     """
     rows = _sample(len(columns.X), MOST_ROWS)
     X = columns.X if rows is None else columns.X[rows]
@@ -77,14 +68,7 @@ def create_profiler(columns: Encoded) -> Callable[[Labels], Profiles]:
 
 
 def create_text_profiler(text_of: Callable[[int], str], n_rows: int) -> Callable[[Labels], Profiles]:
-    """Return a function that profiles clusters of texts by their telling words.
-
-    Parameters
-    ----------
-    text_of : callable
-        The text of a row.
-    n_rows : int
-    """
+    """Return a function that profiles clusters of texts by their telling words."""
     rows = _sample(n_rows, MOST_TEXTS)
     counted: list[TextCounts] = []  # once, when the first profiles are asked for
 

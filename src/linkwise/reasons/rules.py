@@ -102,22 +102,10 @@ def make_rules(
     names: Sequence[Name],
     constraints: Constraints | None = None,
 ) -> tuple[ClusterRules, ...]:
-    """The rules of every cluster.
+    """The rules of every cluster, of a tree with codes as labels.
 
-    Parameters
-    ----------
-    tree : Tree
-        With codes as labels.
-    clauses : mapping
-        The clause for the answer yes at each inner node.
-    leaf : ndarray of shape (n_rows,)
-        The leaf that each row reaches.
-    codes : ndarray of shape (n_rows,)
-        Cluster of each row.
-    names : sequence
-        The name of each code.
-    constraints : Constraints, optional
-        Constraints to count by leaf.
+    `clauses` has the clause for the answer yes at each inner node, `leaf` the leaf that each row reaches,
+    and `codes` its cluster. Constraints are counted by leaf.
     """
     table = np.zeros((len(tree.tests), len(names)), dtype=np.int64)
     np.add.at(table, (leaf, codes), 1)

@@ -42,15 +42,9 @@ def draw_rules(found: RuleSet) -> str:
 
 
 def describe_shares(shares: ArrayLike, features: Sequence[Feature], most: int = 5) -> str:
-    """The columns with the largest shares in a learned distance; those of one source column are added up.
+    """The columns with the `most` largest shares in a learned distance.
 
-    Parameters
-    ----------
-    shares : array-like of shape (n_features,)
-        Shares of the columns of the matrix, 1 in all.
-    features : sequence of Feature
-    most : int
-        Number of columns to name.
+    Those of one source column are added up.
     """
     total = shares_by_column(shares, features)
     named = sorted(total.items(), key=lambda item: -item[1])

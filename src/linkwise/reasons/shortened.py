@@ -24,17 +24,7 @@ class Shortened(NamedTuple):
 def shorten_rules(clusters: Sequence[ClusterRules], *, show_all: bool = False) -> Shortened:
     """Describe clusters by their rules in at most 60 lines: first the large clusters with their large rules.
 
-    Parameters
-    ----------
-    clusters : sequence of ClusterRules
-        The clusters.
-    show_all : bool
-        Whether to describe all by all their rules, however many lines it takes.
-
-    Returns
-    -------
-    Shortened
-        What is shown, and what is left out in words.
+    With `show_all` there is no limit.
     """
     described = [describe_cluster(cluster) for cluster in clusters]
     if show_all or _count_lines(described) <= MOST_LINES:

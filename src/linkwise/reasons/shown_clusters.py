@@ -73,23 +73,10 @@ class ShownCluster:
 def describe_shown_clusters(
     labels: ArrayLike, X: ArrayLike, columns: Encoded | None = None, texts: Sequence[str | None] | None = None
 ) -> list[ShownCluster]:
-    """Describe clusters by what people see of their rows.
+    """Describe clusters by what people see of their rows, in the order of the labels.
 
-    Parameters
-    ----------
-    labels : array-like of shape (n_rows,)
-        The clusters.
-    X : array-like of shape (n_rows, n_features)
-        What was compared; it decides which rows are typical.
-    columns : Encoded, optional
-        Columns that people see, in their own units.
-    texts : sequence of str or None, of length n_rows, optional
-        Texts that people see.
-
-    Returns
-    -------
-    list of ShownCluster
-        In the order of the labels.
+    `X` is what was compared; it decides which rows are typical. `columns`, in their own units, and
+    `texts` are what people see.
     """
     of_rows, rows = read_labels(labels), np.asarray(X, dtype=np.float64)
     names, group = np.unique(of_rows, return_inverse=True)

@@ -35,20 +35,9 @@ def grow_small_tree(
 ) -> Tree:
     """Grow the smallest tree found that gives the share `fidelity` of the rows their code.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n_rows, n_features)
-    codes : ndarray of shape (n_rows,)
-        Clusters 0, 1, ..., all of them used.
-    nominal : tuple of int
-        Columns whose values have no order.
-    max_leaves : int
-        Bound on the tree before it is pruned. If no tree of that size reaches `fidelity`, the result is the
-        smallest tree that is as good as the largest.
-    fidelity : float
-        0 to 1.
-    seed : int
-        For the sample of rows, if there are more than `MOST_ROWS`.
+    All codes 0, 1, ... are used, and the values of `nominal` columns have no order. `max_leaves` bounds
+    the tree before it is pruned: if no tree of that size reaches `fidelity`, the result is the smallest
+    tree that is as good as the largest.
     """
     rows, weight = sample_rows(codes, MOST_ROWS, seed)
     grown = _grow_tree(X[rows], codes[rows], weight, nominal, max_leaves)
@@ -62,11 +51,7 @@ def sample_rows(
 ) -> tuple[NDArray[np.int64], NDArray[np.float64] | None]:
     """Sample about `most` rows, equally many of each cluster where it has so many; all if there are no more.
 
-    Returns
-    -------
-    rows : ndarray, ascending
-    weight : ndarray, or None if all rows are taken
-        Number of rows that each of them represents.
+    Returns the rows, ascending, and how many rows each represents, or None if all are taken.
     """
     if len(codes) <= most:
         return np.arange(len(codes)), None
@@ -129,14 +114,9 @@ def _condition(column: int, values: NDArray[np.float64], equals: bool, threshold
 def prune_tree(tree: Tree, reached: NDArray[np.float64], fidelity: float) -> Tree:
     """Remove the branches that the fewest rows need, and give each leaf the label of most of its rows.
 
-    Parameters
-    ----------
-    tree : Tree
-        Children have higher numbers than their parents.
-    reached : ndarray of shape (n_nodes, n_clusters)
-        Rows of each cluster that reach each leaf; zeros for other nodes.
-    fidelity : float
-        Share of the rows that must keep their label, if the tree gives it to so many.
+    Children have higher numbers than their parents. `reached`, of shape (n_nodes, n_clusters), counts the
+    rows of each cluster that reach each leaf; zeros for other nodes. The share `fidelity` of the rows
+    must keep their label, if the tree gives it to so many.
     """
     leaf = np.array([test is None for test in tree.tests])
     protected = reached.sum(axis=0) > SMALL * reached.sum()

@@ -340,15 +340,7 @@ class Tally:
 
 
 class OpenPairs:
-    """A sample of pairs without a verdict about which the pool is divided.
-
-    Attributes
-    ----------
-    pairs : ndarray of shape (n_pairs, 2)
-        The pairs, open or not.
-    open : ndarray of bool, shape (n_pairs,)
-        Whether each pair is open.
-    """
+    """A sample of pairs without a verdict about which the pool is divided, and whether each is open."""
 
     def __init__(self, pool: Pool, pairs: NDArray[np.int64]) -> None:
         self._threads = parallel.n_threads()

@@ -82,19 +82,7 @@ class AssignmentRule(NamedTuple):
 
 
 def find_rule(pool: Pool, number: int, X: NDArray[Any], n_threads: int) -> AssignmentRule:
-    """Find the rule of one of the clusterings of a pool.
-
-    Parameters
-    ----------
-    pool : Pool
-        The clusterings.
-    number : int
-        Number of the clustering in the pool.
-    X : ndarray of shape (n_rows, n_features)
-        The rows of the pool.
-    n_threads : int
-        Number of threads; it does not change the result.
-    """
+    """Find the rule of one of the clusterings of a pool, from the rows of the pool."""
     base = X[pool.base_rows].astype(np.float64)
     labels = pool.labels[number].astype(np.int32)
     maker = pool.makers[number]

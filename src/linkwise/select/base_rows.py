@@ -27,20 +27,7 @@ class BaseRows(NamedTuple):
 
 
 def find_base_rows(X: NDArray[Any], max_rows: int, seed: int, n_threads: int) -> BaseRows:
-    """Find all distinct rows, or draw a sample if there are more than `max_rows`.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_rows, n_features)
-        The rows.
-    max_rows, seed, n_threads : int
-        See `build_pool`.
-
-    Returns
-    -------
-    BaseRows
-        The rows to cluster.
-    """
+    """Find all distinct rows, or draw a sample if there are more than `max_rows`, as in `build_pool`."""
     sample = _draw_sample(X, max_rows, seed)
     if not sample.sampled:
         return sample

@@ -148,29 +148,11 @@ def plan_tasks(
     extra: Extra = (),
     constraints: Constraints | None = None,
 ) -> tuple[PoolWork, list[PoolTask]]:
-    """Plan the clusterings of some rows: those of a preset, and those of further clusterers.
+    """Plan the clusterings of some distinct rows: those of a preset, and those of further clusterers.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n_rows, n_features)
-        Distinct rows.
-    weight : ndarray of shape (n_rows,)
-        Number of rows that each row represents. It matters for k-means and DBSCAN; a graph has each row once.
-    preset : Preset
-        Which clusterings to compute.
-    seed : int
-        Seed of all random draws.
-    n_threads : int
-        Number of threads; it does not change the result.
-    extra : sequence of (clusterer, grid), default=()
-        scikit-learn clusterers with the values of their parameters to try.
-    constraints : Constraints, optional
-        Constraints between the rows, for those of `extra` whose fit takes them.
-
-    Returns
-    -------
-    (Work, list of Task)
-        `run_task` does one task.
+    `weight` is the number of rows that each represents. It matters for k-means and DBSCAN; a graph has
+    each row once. `extra` are scikit-learn clusterers with the values of their parameters to try, and
+    `constraints` go to those whose fit takes them. `run_task` does one task.
     """
     clusters = tuple(k for k in preset.clusters if k <= len(X)) or (1,) * bool(preset.clusters)
     neighbours = [k for k in preset.neighbours if k <= len(X)]
@@ -298,20 +280,8 @@ def _run_extra(work: PoolWork, at: int) -> list[PoolClustering]:
 def assign_noise(X: NDArray[Any], labels: NDArray[Any], noise: Noise) -> NDArray[np.int64]:
     """Assign noise (-1); clusters are numbered in the order of their first rows.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n_rows, n_features)
-        The rows.
-    labels : ndarray of shape (n_rows,)
-        Cluster of each row.
-    noise : {"cluster", "singletons", "nearest"}
-        Noise becomes one cluster, or each noise row a cluster, or each joins the cluster of the nearest
-        clustered row (one cluster if there is none).
-
-    Returns
-    -------
-    ndarray of shape (n_rows,)
-        Cluster of each row.
+    Noise becomes one "cluster", or each noise row a cluster ("singletons"), or each joins the cluster of
+    the "nearest" clustered row (one cluster if there is none).
     """
     settled = np.asarray(labels).astype(np.int64)
     if settled.max() >= len(settled):  # wide gaps

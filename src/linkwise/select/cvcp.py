@@ -123,23 +123,10 @@ class CVCPSearch(ClusteringSearch):
 def make_independent_folds(
     constraints: Constraints, n_folds: int, seed: int
 ) -> Iterator[tuple[Constraints, NDArray[np.int64]]]:
-    """Split the rows with constraints into folds.
+    """Split the rows with constraints into folds; yield training constraints and the rows of the fold.
 
-    Parameters
-    ----------
-    constraints : Constraints
-        Must-links and cannot-links between the rows.
-    n_folds : int
-        Number of folds.
-    seed : int
-        Seed of all random draws.
-
-    Yields
-    ------
-    training : Constraints
-        All constraints that follow for the rows outside the fold, with the rows of the whole data.
-    held : ndarray
-        The rows of the fold; ``constraints[held]`` is the test.
+    The first are all constraints that follow for the rows outside the fold, with the rows of the whole
+    data, and ``constraints[held]`` is the test.
     """
     named = np.unique(np.vstack([constraints.must_link, constraints.cannot_link]))
     if len(named) == 0:
@@ -167,18 +154,6 @@ def f_measure(test: Constraints, labels: Labels) -> float:
     """Compute the mean F of must-links and of cannot-links, over all pairs that follow from the test.
 
     A kind that the test lacks is ignored. Pairs are counted by components, never listed.
-
-    Parameters
-    ----------
-    test : Constraints
-        At least one.
-    labels : ndarray of shape (test.n_rows,)
-        Cluster of each row.
-
-    Returns
-    -------
-    float
-        From 0 to 1.
     """
     size = np.bincount(test.component).astype(np.float64)
     ones, cluster = np.ones(len(labels)), np.unique(labels, return_inverse=True)[1]

@@ -39,17 +39,11 @@ def satisfied_weights(pool: Pool, constraints: Constraints) -> NDArray[np.float6
 def compute_preference(pool: Pool, score: NDArray[np.float64]) -> NDArray[np.float64]:
     """Compute how much each clustering agrees with all that fit well, shape (n_clusterings,).
 
-    The sum of its adjusted Rand indices with all candidates, each of which counts 2.25 times less for every
-    constraint that it breaks more than the best; a single cluster is below all others. On the ten data sets
-    of the paper, with one to five constraints, the preferred clustering of a tie is closer to the classes by
-    0.29 to 0.06 (ARI) than the one with fewest clusters; from ten constraints on both are equally close.
-
-    Parameters
-    ----------
-    pool : Pool
-        The clusterings.
-    score : ndarray of shape (n_clusterings,)
-        Weight of the constraints that each satisfies, up to a constant.
+    The sum of its adjusted Rand indices with all candidates, each of which counts 2.25 times less for
+    every constraint that it breaks more than the best; a single cluster is below all others. On the ten
+    data sets of the paper, with one to five constraints, the preferred clustering of a tie is closer to
+    the classes by 0.29 to 0.06 (ARI) than the one with fewest clusters; from ten constraints on both are
+    equally close. `score` is the weight of the constraints that each satisfies, up to a constant.
     """
     weight = pool.multiplicity * FADING ** (score - score.max())
     agreement = (pool.agreement @ weight / weight.sum()).round(9)

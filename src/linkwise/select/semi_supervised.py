@@ -30,16 +30,10 @@ LARGEST_SEED = 2**31 - 1
 
 
 def list_clusterers(preset: Preset, seed: int, n_rows: int) -> Extra:
-    """List the clusterers that take constraints, with the settings of a preset.
+    """List the clusterers that take constraints, with the settings of a preset that so many rows allow.
 
-    Parameters
-    ----------
-    preset : Preset
-        Numbers of clusters and of runs, of neighbours that make a core row (FOSC), and in graphs (COSC).
-    seed : int
-        Seed of the first run; the following runs use the following integers.
-    n_rows : int
-        Number of rows; settings that need more rows are dropped.
+    The preset has numbers of clusters and of runs, of neighbours that make a core row (FOSC), and in
+    graphs (COSC). `seed` is that of the first run; the following runs use the following integers.
     """
     clusters = [k for k in preset.clusters if k <= n_rows] or [1]
     runs = [(seed + run) % LARGEST_SEED for run in range(preset.n_runs)]

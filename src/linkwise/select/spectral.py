@@ -41,10 +41,8 @@ TOLERANCE = 1e-3  # of Lloyd's iteration: single rows are moved after it
 def build_knn_graphs(neighbours: NDArray[np.int64]) -> Callable[[int], sp.csr_array]:
     """Build graphs of the k nearest rows, the row included; mutual edges weigh 1, others 1/2.
 
-    Parameters
-    ----------
-    neighbours : ndarray of shape (n_rows, k_max)
-        Rows by distance, as returned by ``NearestNeighbors.kneighbors`` for the same rows.
+    `neighbours`, of shape (n_rows, k_max), are by distance, as ``NearestNeighbors.kneighbors`` returns
+    them for the same rows.
     """
 
     def graph(k: int) -> sp.csr_array:
@@ -60,19 +58,7 @@ def build_knn_graphs(neighbours: NDArray[np.int64]) -> Callable[[int], sp.csr_ar
 def build_gaussian_graph(
     X: NDArray[np.float64], sigma: float, *, n_threads: int = 1, out: NDArray[np.float64] | None = None
 ) -> NDArray[np.float64]:
-    """Build the graph of weights exp(-d² / (2 sigma²)) between all rows.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_rows, n_features)
-        The rows.
-    sigma : float
-        Width of the Gaussian.
-    n_threads : int, default=1
-        Number of threads; it does not change the result.
-    out : ndarray of shape (n_rows, n_rows), optional
-        Array for the result.
-    """
+    """Build the graph of weights exp(-d² / (2 sigma²)) between all rows, in `out` if given."""
     weights = np.empty((len(X), len(X))) if out is None else out
     native.gaussian_weights(np.ascontiguousarray(X), 0.5 / sigma**2, weights, n_threads)
     return weights
@@ -87,23 +73,9 @@ def spectral_labels(
 ) -> list[NDArray[np.int32] | None]:
     """Cluster the nodes of a graph, once for each number of clusters.
 
-    Parameters
-    ----------
-    graph : ndarray or sparse array of shape (n_rows, n_rows)
-        Symmetric weights, not negative; the diagonal is ignored and a dense array is overwritten.
-    clusters : sequence of int
-        Numbers of clusters, each at least 1 and at most n_rows.
-    seed : tuple of int
-        Seed of the k-means starts.
-    n_threads : int, optional
-        Number of threads; it does not change the result.
-    X : ndarray of shape (n_rows, n_features), optional
-        Rows of which a dense graph is Gaussian; see `embed_graph`.
-
-    Returns
-    -------
-    list of ndarray of shape (n_rows,), or None
-        None if the graph has no edges, or the solver did not converge.
+    Weights are symmetric and not negative; the diagonal is ignored, and a dense array is overwritten. `X`
+    are rows of which a dense graph is Gaussian; see `embed_graph`. None if the graph has no edges, or the
+    solver did not converge.
     """
     threads = parallel.n_threads() if n_threads is None else n_threads
     with one_blas_thread():
@@ -136,19 +108,6 @@ def landmark_labels(
 ) -> list[NDArray[np.int32] | None]:
     """Compute `spectral_labels` of a Gaussian graph from the weights of all rows to the landmarks alone.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n_rows, n_features)
-        The rows.
-    sigma : float
-        Width of the Gaussian.
-    landmarks : ndarray of shape (n_landmarks,)
-        Rows of `X`.
-    clusters, seed, n_threads
-        As for `spectral_labels`.
-
-    References
-    ----------
     Fowlkes, Belongie, Chung and Malik (2004), Spectral grouping using the Nyström method.
     """
     threads = parallel.n_threads() if n_threads is None else n_threads

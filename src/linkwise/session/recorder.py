@@ -23,13 +23,7 @@ MOST_STORED_ROWS = 50_000  # up to this number labels are stored after every ans
 
 
 class Recorder:
-    """Stores events in a journal, and keeps the state and the stored labels up to date.
-
-    Parameters
-    ----------
-    journal : Journal
-    state : SessionState
-    """
+    """Stores events in a journal, and keeps the state and the stored labels up to date."""
 
     def __init__(self, journal: Journal, state: SessionState) -> None:
         self._journal, self._state = journal, state
@@ -49,13 +43,8 @@ class Recorder:
     ) -> None:
         """Check and store an event; when another client writes first, check again.
 
-        Parameters
-        ----------
-        kind : str
-        check : callable
-            Returns the fields of the event, or None when there is nothing to store.
-        message : str, optional
-            What an error says about a contradiction.
+        `check` returns the fields of the event, or None when there is nothing to store. `message` is
+        what an error says about a contradiction.
         """
         while True:
             self._state.catch_up()

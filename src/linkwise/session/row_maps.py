@@ -41,25 +41,9 @@ def map_by_neighbours(
 ) -> NDArray[np.float64]:
     """Place rows so that those lie near each other that are alike, or are together by answers.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n_rows, n_features)
-        At least `LEAST_ROWS` rows.
-    labels : ndarray of shape (n_rows,)
-        Cluster of each row.
-    confidence : ndarray of shape (n_rows,)
-        The probability that each row is in its cluster. Clusters of probability 0 do not pull.
-    start : ndarray of shape (n_rows, 2)
-        The places to begin with.
-    named : sequence of int, default=()
-        Rows with answers, which are mapped whatever the number of rows.
-    seed : int, default=0
-        Seed of the rows that are mapped and of t-SNE.
-
-    Returns
-    -------
-    ndarray of shape (n_rows, 2), float64
-        The places. They are the same for any number of threads.
+    There are at least `LEAST_ROWS` rows. `confidence` is the probability that each is in its cluster;
+    clusters of probability 0 do not pull. The places begin at `start`. Rows in `named` have answers, and
+    are mapped whatever the number of rows. The result is the same for any number of threads.
     """
     rng = np.random.default_rng(seed)
     mapped = choose_mapped(len(X), named, rng)
@@ -134,14 +118,9 @@ FIT_ROWS = 100_000  # with more rows, the axes are fitted to a sample of this si
 
 
 class Projection(NamedTuple):
-    """Rows on their first two principal components.
+    """Rows on their first two principal components, and the share of the variance along each.
 
-    Attributes
-    ----------
-    places : ndarray of shape (n_rows, 2), float64
-        Coordinates of the rows; the second is 0 where the rows have one component.
-    shares : tuple of float
-        The share of the variance of the rows along each of the two.
+    The second coordinate is 0 where the rows have one component.
     """
 
     places: NDArray[np.float64]

@@ -113,12 +113,6 @@ class Moment:
     """What follows from the events up to the present one; each part is derived when it is first read.
 
     It is read before the next event is stored, because what it derives from grows with the session.
-
-    Parameters
-    ----------
-    journal : Journal
-    state : SessionState
-    questions : Questionnaire
     """
 
     def __init__(self, journal: Journal, state: SessionState, questions: Questionnaire) -> None:
@@ -198,14 +192,7 @@ def _freeze(value: Any) -> Any:
 
 
 class Snapshots:
-    """What a session shows: one snapshot for each number of its last event, or parts of it.
-
-    Parameters
-    ----------
-    journal : Journal
-    state : SessionState
-    questions : Questionnaire
-    """
+    """What a session shows: one snapshot for each number of its last event, or parts of it."""
 
     def __init__(self, journal: Journal, state: SessionState, questions: Questionnaire) -> None:
         self._parts = journal, state, questions

@@ -4,15 +4,23 @@ import csv
 import io
 import json
 import shlex
+import sys
 from functools import partial
+from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
+from sklearn.metrics import adjusted_rand_score
 
 import linkwise as lw
 from commands import write_fruit
 from linkwise.data import encode, read_table
+
+EXAMPLES = Path(__file__).resolve().parents[3] / "examples" / "data"
+sys.path.insert(0, str(EXAMPLES))
+import make_everyday  # noqa: E402
 
 QUICK = ("--preset", "quick")
 TRUE_PAIRS = "id_a,id_b,kind\nf0,f3,must-link\nf0,f1,cannot-link\nf1,f2,cannot-link\nf0,f2,cannot-link\n"
@@ -39,6 +47,85 @@ def fitted(fruit, pairs, **settings):
     known = lw.Constraints.read_csv(pairs, ids=table.ids)
     settings = {"preset": "quick", "random_state": 0, **settings}
     return lw.COBS(**settings).fit(encode(table).X, constraints=known)
+
+
+# ---------------------------------------------------------------- duplicates
+@pytest.fixture(scope="module")
+def contacts(tmp_path_factory):
+    """Records of people, the truth about them, and 30 pairs of duplicates."""
+    folder = tmp_path_factory.mktemp("contacts")
+    make_everyday.make(folder, ["contacts"], 0.2, seed=7)
+    truth = [line.split(",") for line in (folder / "truth" / "contacts.csv").read_text().splitlines()[1:]]
+    pairs = [(a, b) for (a, x), (b, y) in combinations(truth, 2) if x == y][::8][:30]
+    lines = ["id_a,id_b,kind", *(f"{a},{b},must-link" for a, b in pairs)]
+    (folder / "pairs.csv").write_text("\n".join(lines))
+    return folder / "contacts.csv", folder / "pairs.csv", [person for _, person in truth]
+
+
+def test_duplicates_are_clustered_as_such(contacts, linkwise, tmp_path):
+    data, pairs, people = contacts
+    target = tmp_path / "joined.csv"
+    done = linkwise("cluster", data, "--constraints", pairs, "--join", target)
+    assert (done.exit_code, done.stdout) == (0, ""), done.stderr
+    assert "many rows seem to be records of the same things" in words(done)
+    assert "The method is records, which finds many small groups. --method cobs finds a few" in words(done)
+    assert "Clustered by RecordLinkage. It satisfies 30 of 30 pairs." in words(done)
+    assert f"joined table written to {target}" in words(done)
+    before, after = data.read_text().splitlines(), target.read_text().splitlines()
+    assert [line.rpartition(",")[0] for line in after] == before
+    assert after[0].endswith(",cluster")
+    assert adjusted_rand_score(people, [line.rpartition(",")[2] for line in after[1:]]) > 0.9
+
+
+def test_another_method_may_be_chosen_for_duplicates(contacts, linkwise):
+    data, pairs, _ = contacts
+    done = linkwise("cluster", data, "--constraints", pairs, *QUICK)  # an option of cobs
+    assert "Chosen: " in done.stderr
+    assert "The method is records" not in words(done)
+    done = linkwise(
+        "cluster", data, "--constraints", pairs, "--as-is", "--method", "records", "--columns", "town"
+    )
+    assert "Clustered by RecordLinkage." in words(done)
+    assert "The method is records" not in words(done)
+
+
+def test_without_pairs_of_duplicates_questions_are_proposed(contacts, linkwise):
+    done = linkwise("cluster", contacts[0])
+    assert "No pairs were given, so the columns alone decide." in words(done)
+    assert f"answer questions linkwise ask {contacts[0]}" in words(done)
+    assert not words(done).endswith("--method cobs")
+
+
+def test_clusters_go_into_the_table_and_into_their_file(fruit, pairs, tmp_path, linkwise):
+    labels, target = tmp_path / "l.csv", tmp_path / "j.parquet"
+    options = ("--constraints", pairs, *QUICK, "--labels", labels, "--join", target, "--json")
+    done = linkwise("cluster", fruit.path, *options)
+    told = json.loads(done.stdout)
+    assert (told["labels"], told["join"]) == (str(labels), str(target))
+    joined = pl.read_parquet(target)
+    assert joined.columns == [*fruit.path.read_text().splitlines()[0].split(","), "cluster"]
+    assert joined["cluster"].to_list() == list(clusters_in(labels.read_text()).values())
+
+
+@pytest.mark.parametrize(
+    ("options", "word"),
+    [
+        (
+            ("--join", "same.csv", "--labels", "same.csv"),
+            "Clusters and joined table cannot both go to same.csv",
+        ),
+        (("--join", "j.xls"), "linkwise cannot write a table into j.xls"),
+        (("--join", "fruit.csv", "--force"), "fruit.csv is the data and is never overwritten"),
+    ],
+    ids=["one file", "no such kind", "the data"],
+)
+def test_where_no_table_can_be_written(fruit, linkwise, monkeypatch, options, word):
+    monkeypatch.chdir(fruit.path.parent)
+    before = fruit.path.read_bytes()
+    done = linkwise("cluster", "fruit.csv", *QUICK, *options)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert word in words(done)
+    assert fruit.path.read_bytes() == before
 
 
 # ---------------------------------------------------------------- what is written and said

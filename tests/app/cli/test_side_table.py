@@ -9,9 +9,7 @@ from PIL import Image
 
 from linkwise.app.page.opening import present_project
 from linkwise.app.project.method_choice import MethodChoice
-from linkwise.app.project.options import TABLES
 from linkwise.app.project.project import open_project
-from linkwise.data.read.formats import ENDINGS
 from linkwise.data.reading import Reading
 from linkwise.errors import DataError
 from linkwise.session.session import Session
@@ -206,7 +204,3 @@ def test_options_that_do_not_fit(tmp_path, linkwise):
     pairs.write_text("id_a,id_b,kind\np0,p1,cannot-link\n")
     done = linkwise("cluster", data, "--show", write_side(tmp_path), "--constraints", pairs)
     assert (done.exit_code, "--show FILE is about what a person sees" in done.stderr) == (2, True)
-
-
-def test_the_endings_of_tables_are_those_that_can_be_read():
-    assert set(TABLES) == set(ENDINGS)

@@ -113,6 +113,13 @@ def test_forms_are_named(words, forms):
     assert forms in hint(words)
 
 
+def test_a_month_with_a_name_leaves_no_doubt():
+    assert hint(["Jun 12 1998", "Mar 1 1999"]) == (
+        "Column 'a' is taken as text: its dates, such as 'Jun 12 1998', are texts. To use them as dates,"
+        " write them year first, as 1998-06-12."
+    )
+
+
 def test_the_example_of_a_date_is_one_that_shows_the_order():
     assert "'31.1.2024', are written day first" in hint(["1.1.2024", "31.1.2024"])
     assert hint(["1.1.2024", "31.1.2024"]).endswith("write them year first, as 2024-01-31.")

@@ -63,6 +63,21 @@ def test_only_columns_that_can_identify_something_count():
     assert find(records([2] * 100).select(pl.col("name").alias("id")), "id") is None
 
 
+def test_numbers_that_copies_have_in_common_identify():
+    """A phone as digits does, a sum that each record has of its own does not."""
+    draw = np.random.default_rng(1)
+    people = [(f"{name(draw)} {name(draw)}", int(draw.integers(10**6, 10**7))) for _ in range(100)]
+    rows = [(mistype(person, draw), phone) for person, phone in people for _ in range(2)]
+    frame = pl.DataFrame(
+        {
+            "name": [person for person, _ in rows],
+            "phone": [phone for _, phone in rows],
+            "sum": draw.integers(0, 10**6, 200),
+        }
+    )
+    assert find(frame).columns == ("name", "phone")
+
+
 def test_documents_and_long_or_wide_tables_are_not_looked_at(monkeypatch):
     copies = records([2] * 100)
     long = copies.with_columns(pl.concat_str([pl.col("name"), pl.lit(" and so on" * 10)]).alias("name"))

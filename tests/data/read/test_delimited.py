@@ -105,3 +105,24 @@ def test_a_first_line_of_excel_names_the_delimiter():
     assert notes == ["The first line names the delimiter: ';'.", "Columns are separated by semicolons."]
     with pytest.raises(DataError, match="Line 3 has 1 field"):
         delimited.read_delimited(b"sep=;\na;b\n1\n", None, False)
+
+
+@pytest.mark.parametrize("delimiter", [None, ";"])
+def test_lines_that_are_quoted_as_a_whole_lose_these_quotes(delimiter):
+    raw = b'"name; risk"\n"a ""b""; 0.5"\n\n"c; 1"\n"d;0"\n'
+    frame, found, notes, *_, is_plain = delimited.read_delimited(raw, delimiter, False)
+    assert (found, is_plain) == (";", False)
+    assert frame.rows() == [('a "b"', " 0.5"), ("c", " 1"), ("d", "0")]
+    assert notes[0] == "Each line is a single quoted field, so it is read without these quotes."
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '"text"\n"well, yes"\n"no, not"\n"so, so"\n',  # one column of texts with commas
+        '"a","b"\n"1","2"\n"3","4"\n"5","6"\n',
+        '"a,b"\n1,2\n"3,4"\n"5,6"\n',
+    ],
+)
+def test_other_quotes_stay_what_they_are(text):
+    assert delimited._unwrap_lines(text) is None

@@ -50,6 +50,14 @@ def test_json_numbers_out_of_range_are_infinite(tmp_path):
     assert read_table(written(tmp_path, content, "rows.jsonl")).frame["a"].to_list() == [1.5, -np.inf, np.inf]
 
 
+@pytest.mark.parametrize("day", ["Jun {} 1998", "{}.6.1998"])
+def test_json_dates_as_people_write_them(tmp_path, day):
+    lines = [{"day": day.format(30), "code": "12"}, {"day": day.format(2), "code": "13"}] * 2
+    table = read_table(written(tmp_path, "\n".join(map(json.dumps, lines)), "rows.jsonl"))
+    assert table.roles == {"code": "category", "day": "date"}
+    assert list(map(str, table.frame["day"].to_list()[:2])) == ["1998-06-30", "1998-06-02"]
+
+
 def test_json_texts_stay_texts_but_dates_are_dates(tmp_path):
     lines = [{"code": "12", "day": "2024-01-31"}, {"code": "13", "day": "2024-02-01"}] * 2
     table = read_table(written(tmp_path, "\n".join(map(json.dumps, lines)), "rows.jsonl"))
@@ -160,7 +168,6 @@ def test_arrays(tmp_path):
 @pytest.mark.parametrize(
     ("arrays", "message"),
     [
-        ({"a": np.ones((2, 2)), "b": np.ones((2, 2))}, "2 arrays of rows and none named X"),
         ({"a": np.ones(3)}, "no array of rows: a (3,)"),
         ({"X": np.ones((2, 2, 0))}, "0 feature(s)"),
         ({"X": np.array([["a", "b"]])}, "Pass an array of numbers"),

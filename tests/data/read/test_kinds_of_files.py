@@ -111,7 +111,13 @@ def test_a_choice_within_an_archive(tmp_path):
     path = written(
         tmp_path, "t.zip", as_zip({"a.csv": CSV, "sub/b.csv": "x,y\n1,2\n2,1\n", "read.me": "hello"})
     )
-    assert "The archive holds 3 files: 'a.csv', 'sub/b.csv'. Add --sheet NAME" in refusal(path)
+    largest = read_table(path)
+    assert largest.frame.to_native().equals(ITEMS)
+    assert largest.reading.sheet == "a.csv"
+    assert largest.notes[0] == (
+        "File 'a.csv' is read, the largest of 2. Add --sheet NAME to read another one (in Python,"
+        " sheet=\"...\"), such as 'sub/b.csv'."
+    )
     table = read_table(path, sheet="sub/b.csv")
     assert table.frame.columns == ["x", "y"]
     assert table.reading.sheet == "sub/b.csv"
@@ -131,7 +137,10 @@ def test_damaged_and_nested_archives(tmp_path):
 
 def test_a_choice_within_a_database(tmp_path):
     path = written(tmp_path, "t.db", as_database(*TWO_TABLES))
-    assert "The database has 2 tables. Its tables are 'items', 'notes'. Add --sheet NAME" in refusal(path)
+    largest = read_table(path)
+    assert largest.frame.to_native().equals(ITEMS)
+    assert largest.reading.sheet == "items"
+    assert largest.notes[0].startswith("Table 'items' is read, the largest of 2. Add --sheet NAME")
     assert read_table(path, sheet="items").frame.to_native().equals(ITEMS)
     query = "SELECT name, price * 2 AS twice FROM items WHERE price > 3 ORDER BY twice"
     table = read_table(path, sheet=query)
@@ -239,9 +248,10 @@ def test_an_array_is_chosen_by_its_name(tmp_path):
     np.savez(
         tmp_path / "t.npz", train=np.eye(3), test=np.ones((4, 2)) * np.arange(4)[:, None], y=np.arange(3)
     )
-    assert "2 arrays of rows and none named X: train (3, 3), test (4, 2), y (3,). Add --sheet" in refusal(
-        tmp_path / "t.npz"
-    )
+    largest = read_table(tmp_path / "t.npz")
+    assert largest.frame.shape == (4, 2)
+    assert largest.reading.sheet == "test"
+    assert largest.notes[0].startswith("Array 'test' is read, the largest of 2. Add --sheet NAME")
     table = read_table(tmp_path / "t.npz", sheet="test")
     assert table.frame.shape == (4, 2)
     assert table.reading.sheet == "test"
@@ -268,6 +278,13 @@ def test_long_arrays_are_curves_one_after_the_other(tmp_path):
     assert "Each row is 3 curves of 40 samples, whose values follow one another." in first.notes
     assert first.frame.to_native().equals(second.frame.to_native())
     np.testing.assert_array_equal(first.frame["x40"].to_numpy(), X[:, 0, 1])
+
+
+def test_a_single_curve_is_not_counted(tmp_path):
+    np.save(tmp_path / "a.npy", np.random.default_rng(0).random((5, 40, 1)))
+    table = read_table(tmp_path / "a.npy")
+    assert table.frame.shape == (5, 40)
+    assert not any("follow one another" in note for note in table.notes)
 
 
 def test_colours_are_read_as_grey(tmp_path):

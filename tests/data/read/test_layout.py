@@ -81,6 +81,51 @@ def test_a_first_line_of_values_is_a_row(tmp_path, content, n_rows, columns):
     assert "The new file has a line of column names, unlike the data." in joined.notes
 
 
+SENTENCES = [f"the {color} lamp of room {n} is broken" for n, color in enumerate(["red", "blue", "old"] * 5)]
+
+
+def test_a_first_line_of_a_sentence_is_a_row(tmp_path):
+    scored = "".join(f"{text}.\t{row % 2}\n" for row, text in enumerate(SENTENCES))
+    assert len(read_table(written(tmp_path, scored, "rows.tsv"))) == 15
+    classes = "".join(f"{'good' if row % 2 else 'bad'}\t{text}\n" for row, text in enumerate(SENTENCES))
+    assert len(read_table(written(tmp_path, classes, "rows.tsv"))) == 15
+    named = written(tmp_path, "opinion\tWhat did they say?\n" + classes, "rows.tsv")
+    assert read_table(named).frame.columns == ["opinion", "What did they say?"]
+
+
+def test_each_line_of_a_file_without_columns_is_a_text(tmp_path):
+    lines = "\n".join(text + (", again" if row % 3 else "") for row, text in enumerate(SENTENCES)) + "\n"
+    for name in ("rows.txt", "rows"):
+        table = read_table(written(tmp_path, lines.replace("\n", "\n\n", 1), name), propose=True)
+        assert len(table) == 15
+        assert table.roles == {"text": "document"}
+        assert table.notes[:2] == (
+            "Each line is a text, because no character cuts the lines into columns. Add --delimiter if one"
+            ' does (in Python, delimiter="...").',
+            "1 empty line skipped.",
+        )
+        joined = join_file(tmp_path / name, table.reading, clusters(15), ".csv").content.decode()
+        assert joined.startswith("text,cluster")
+    named = written(tmp_path, "message\n" + lines, "rows.txt")
+    assert read_table(named, propose=True).frame.columns == ["message"]
+    assert len(read_table(named, propose=True, no_header=True)) == 16
+    assert "unknown" in refusal(written(tmp_path, lines, "rows.md"))
+    assert "Line 2 has 1 field" in refusal(written(tmp_path, "a;b\n1\n2;3\n" + "4;5\n" * 9, "rows.txt"))
+
+
+@pytest.mark.parametrize(
+    ("content", "columns"),
+    [
+        ("name,what they said\n" + "".join(f"a{n},{text}\n" for n, text in enumerate(SENTENCES)), 2),
+        ("".join(f"{n} {n % 5} {n % 3} {n % 7}\n" for n in range(20)), 4),
+    ],
+    ids=["commas", "spaces"],
+)
+def test_lines_that_are_cut_evenly_are_a_table(tmp_path, content, columns):
+    path = written(tmp_path, content, "rows.txt")
+    assert len(read_table(path, propose=True).frame.columns) == columns
+
+
 @pytest.mark.parametrize(
     "content",
     [
@@ -108,6 +153,16 @@ def test_curves_of_archives_have_a_class_first(tmp_path):
     assert table.frame.shape == (40, 31)
     assert table.roles["class"] == "label"
     assert table.frame.columns[1:3] == ["t1", "t2"]
+
+
+def test_a_column_is_added_to_lines_that_are_quoted_as_a_whole(tmp_path):
+    path = written(tmp_path, '"name;risk"\n"a;1"\n"b;2"\n"c;3"\n')
+    table = read_table(path)
+    assert table.frame.rows() == [("a", 1), ("b", 2), ("c", 3)]
+    joined = join_file(path, table.reading, clusters(3), ".csv").content.decode().splitlines()
+    assert [line.split(";")[:3] for line in joined] == [
+        ["name", "risk", "cluster"], ["a", "1", "0"], ["b", "2", "1"], ["c", "3", "0"],
+    ]  # fmt: skip
 
 
 def test_tables_of_r_name_their_rows(tmp_path):
@@ -188,6 +243,33 @@ def test_proposed_where_the_values_say_so(tmp_path):
     assert read_table(written(tmp_path, years), propose=True).reading.missing == ("year=0",)
     genes = "gene,a,b,c\n" + "".join(f"g{row},{row % 7},{row % 5},{row % 3}\n" for row in range(80))
     assert read_table(written(tmp_path, genes), propose=True).frame.shape == (3, 81)
+
+
+def test_a_sign_of_one_column_holds_for_others_in_which_it_stands_apart(tmp_path):
+    lines = [f"{row % 9},{row % 31 - 20},{200 + 7 * row},{row - 30}" for row in range(60)]
+    lines[4] = lines[11] = "-200,-200,-200,-29"
+    table = read_table(written(tmp_path, "co,temp,load,low\n" + "\n".join(lines) + "\n"), propose=True)
+    assert table.reading.missing == ("-200",)
+    assert table.frame.select("co", "temp", "load", "low").to_native().null_count().row(0) == (2, 2, 2, 0)
+    ages = [f"{99 if row % 9 == 4 else row % 5},{99 if row in (3, 8) else row % 97}" for row in range(100)]
+    table = read_table(written(tmp_path, "answer,age\n" + "\n".join(ages) + "\n"), propose=True)
+    assert table.reading.missing == ("answer=99",)
+
+
+def test_words_between_numbers_are_gaps(tmp_path):
+    words = {3: "on request", 8: "on request", 20: "NA"}
+    lines = [f'"{words.get(row, f"{1 + row % 8},{100 + row:03}")}",{row % 7}' for row in range(60)]
+    content = "price,kind\n" + "\n".join(lines) + "\n"
+    table = read_table(written(tmp_path, content), propose=True)
+    assert table.reading.missing == ("price=on request",)
+    assert table.roles["price"] == "numeric"
+    assert table.frame["price"].null_count() == 3
+    again = read_table(written(tmp_path, content), table.reading).frame["price"]
+    assert again.to_list() == table.frame["price"].to_list()
+    once = content.replace("on request", "sold", 1)
+    assert read_table(written(tmp_path, once), propose=True).reading.missing is None
+    few = "size,n\n" + "".join(f"{'studio' if row % 5 == 0 else row % 4},{row % 7}\n" for row in range(60))
+    assert read_table(written(tmp_path, few), propose=True).roles["size"] == "category"
 
 
 def test_nothing_is_proposed_for_values_in_their_range(tmp_path):

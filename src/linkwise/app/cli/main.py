@@ -49,7 +49,7 @@ ABOUT = """Cluster data the way you mean it, by answering a few questions about 
 \b
 Exit codes: 0 done, 1 internal error, 2 wrong usage, 3 unusable data or program,
 4 answers or pairs that contradict each other, 5 session locked or damaged,
-130 interrupted (every answer is saved).
+130 interrupted (every answer is saved), 141 output closed by its reader.
 """
 
 
@@ -87,6 +87,16 @@ OnTerminal = Annotated[
     typer.Option(
         "--terminal",
         help="ask here  [default: on a page in the browser]",
+        rich_help_panel=OF_OUTPUT,
+    ),
+]
+JoinedTable = Annotated[
+    Path | None,
+    typer.Option(
+        "--join",
+        metavar="OUT.csv",
+        dir_okay=False,
+        help="your table with its clusters (or xlsx, parquet)",
         rich_help_panel=OF_OUTPUT,
     ),
 ]
@@ -236,6 +246,7 @@ def cluster_command(
             rich_help_panel=OF_OUTPUT,
         ),
     ] = None,
+    join: JoinedTable = None,
     force: Force = False,
     as_json: Json = False,
 ) -> None:
@@ -243,8 +254,8 @@ def cluster_command(
 
     The clusters are written as id,cluster, and a report goes to stderr. cobs computes many clusterings
     and takes the one that satisfies most pairs. clusilc builds clusters that are rules on the columns.
-    fosc finds dense clusters, and labels the rows outside of them -1. The other methods take the number
-    of clusters from --clusters.
+    fosc finds dense clusters, and labels the rows outside of them -1. records finds duplicates, and is the
+    default if FILE seems to hold such. The other methods take the number of clusters from --clusters.
     """
     from linkwise.app.cli.commands.cluster import cluster
 
@@ -256,6 +267,7 @@ def cluster_command(
         error_rate=error_rate,
         as_is=as_is,
         labels=labels,
+        join=join,
         force=force,
         as_json=as_json,
     )
@@ -405,15 +417,7 @@ def export_command(
             rich_help_panel=OF_OUTPUT,
         ),
     ] = None,
-    join: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="OUT.csv",
-            dir_okay=False,
-            help="your table with its clusters (or xlsx, parquet)",
-            rich_help_panel=OF_OUTPUT,
-        ),
-    ] = None,
+    join: JoinedTable = None,
     force: Force = False,
     as_json: Json = False,
 ) -> None:

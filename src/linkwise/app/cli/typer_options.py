@@ -27,7 +27,7 @@ _USUAL = ("--id", "--columns", "--drop", "--text", "--impute")
 MAIN_OPTIONS = {  # of each command, those that most people need
     "ask": (*_USUAL, "--budget", "--session", "--terminal"),
     "serve": (*_USUAL, "--budget", "--session", "--annotators"),
-    "cluster": (*_USUAL, "--constraints", "--clusters", "--labels"),
+    "cluster": (*_USUAL[:4], "--constraints", "--clusters", "--labels", "--join"),
     "explain": ("--rows", "--format", "--max-leaves", "--all", "--labels", "--session", "--json"),
     "export": ("--join", "--labels", "--constraints", "--answers", "--session", "--force", "--json"),
 }

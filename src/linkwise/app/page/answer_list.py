@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from linkwise.app.page.requests import RefusedRequest
-from linkwise.session.journal.events import Event, Example
+from linkwise.session.journal.events import Event, Example, beside_answer
 from linkwise.session.snapshot import Snapshot
 from linkwise.session.state.event_lists import facts_of, find_undoable
 from linkwise.session.state.suspects import SuspectAnswer
@@ -18,16 +18,10 @@ Namer = Callable[[int], str]
 
 
 class AnswerList(NamedTuple):
-    """The events of a session that hold.
+    """The events of a session that hold: in order, each answer in its present form, and names of clusters.
 
-    Attributes
-    ----------
-    events : list of Event
-        In order: each answer in its present form, and names of clusters.
-    changed : frozenset of int
-        Numbers of the answers that were changed.
-    last : Event or None
-        The event that an undo takes back. It may be the change of an answer, which `events` does not list.
+    `changed` are the numbers of the answers that were changed. An undo takes the `last` one back, which
+    may be a change that `events` does not list.
     """
 
     events: list[Event]
@@ -59,8 +53,7 @@ def serialize_event(event: Event, changed: frozenset[int], name_row: Namer) -> d
         "changed": event.number in changed,
         "target": event.target,
         "sure": event.is_sure and event.number not in changed,
-        "seconds": event.seconds,
-        "note": event.note,
+        **beside_answer(event),
         "note_author": event.note_author,
     }
 
@@ -136,17 +129,9 @@ def serialize_chain(
 ) -> list[dict[str, Any]]:
     """Return the links of a conflict, each with its event.
 
-    Parameters
-    ----------
-    history : sequence of Event
-        The events about pairs that count.
-    chain : sequence of int
-        Rows joined by must-links, in order; the first and the last are also required apart.
-    new : frozenset of int
-        The two rows of the answer that was just given; this link has no event yet.
-    changed : int or None
-        The event that was to be changed; its old answer does not count.
-    name_row : callable
+    Must-links join the rows of `chain`, in order; the first and the last are also required apart. `new`
+    are the two rows of the answer that was just given, whose link has no event yet. The old answer of the
+    event `changed` does not count.
     """
     events = {
         (min(fact.pair), max(fact.pair), fact.answer): event

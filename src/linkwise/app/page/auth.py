@@ -74,12 +74,7 @@ class Password:
 class FailedAttempts:
     """Wrong tokens and passwords of the last minute; after too many, no more are checked.
 
-    Parameters
-    ----------
-    each, together : int
-        The number allowed from one address, and from all.
-    seconds : float
-    clock : callable
+    So many are allowed from `each` address, and from all together.
     """
 
     def __init__(
@@ -116,17 +111,9 @@ class FailedAttempts:
 class AccessControl:
     """Decides which browsers have access.
 
-    Attributes
-    ----------
-    host : str
-        The address that linkwise listens on.
-    port : int
-    password : Password, optional
-        Then there is no token, and any name is answered to: the names of a machine, or of a proxy before it,
-        are not known here.
-    people : tuple of str
-        The names of the people who answer, each with a token and a cookie. By default one person or one team
-        answers without names.
+    With a password there is no token, and any name is answered to: the names of a machine, or of a proxy
+    before it, are not known here. Of several `people`, each has a token and a cookie. By default one
+    person or one team answers without names.
     """
 
     host: str

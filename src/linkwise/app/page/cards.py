@@ -29,13 +29,8 @@ Place = Mapping[str, float]
 class RowView:
     """How a page shows the rows.
 
-    Attributes
-    ----------
-    items : Items
-    name : callable
-        ``name(row)`` returns the name of a row.
-    places : callable
-        ``places(row)`` returns where its numbers lie between the lowest and the highest of their columns.
+    ``name(row)`` returns the name of a row, and ``places(row)`` where its numbers lie between the lowest
+    and the highest of their columns.
     """
 
     items: Items
@@ -97,16 +92,8 @@ def numeric_columns(encoded: Encoded) -> dict[int, str]:
 def summarize_rows(view: RowView, rows: Sequence[int]) -> list[str]:
     """Return a line about each row: the beginning of its text, or a few values, those that differ first.
 
-    Parameters
-    ----------
-    view : RowView
-    rows : sequence of int
-        The rows of a pair. All lines are about the same columns.
-
-    Returns
-    -------
-    list of str
-        Empty lines for pictures and curves without columns beside them.
+    All lines are about the same columns. They are empty for pictures and curves without columns beside
+    them.
     """
     if view.items.kind == "text":
         return [shorten(" ".join(str(view.items.content(row)).split()), LONGEST_TEXT) for row in rows]

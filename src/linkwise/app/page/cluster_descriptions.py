@@ -20,18 +20,10 @@ from linkwise.types import Labels
 
 
 class ClusterDescriptions(NamedTuple):
-    """Descriptions of all clusters.
+    """Descriptions of all clusters: lines about each, and everything as a text for a file.
 
-    Attributes
-    ----------
-    clusters : dict of str or int to list of str
-        The lines about each cluster.
-    fidelity : float or None
-        Share of the rows that the rules put into their clusters; None without rules.
-    notes : list of str
-        What was chosen, and what was left out.
-    text : str
-        Everything, for a file.
+    `fidelity` is the share of the rows that the rules put into their clusters; None without rules.
+    `notes` tell what was chosen and what was left out.
     """
 
     clusters: dict[Name, list[str]]

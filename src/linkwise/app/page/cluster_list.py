@@ -20,21 +20,10 @@ SAMPLE = 20_000  # rows among which exemplars are searched
 
 @dataclass(frozen=True, slots=True)
 class ClusterSummary:
-    """One cluster.
+    """One cluster; its number is its label, -1 for noise.
 
-    Attributes
-    ----------
-    number : int
-        Its label; noise is -1.
-    size : int
-    exemplars : tuple of int
-        Rows near its mean, the nearest first; above 20 000 rows those of a sample.
-    name : str
-        The name that a person gave it; empty if it has none.
-    done : bool
-        Whether all its rows are known to belong together.
-    n_answered : int
-        How many of its rows have an answer.
+    `exemplars` are rows near its mean, the nearest first; above 20 000 rows those of a sample. `done`
+    tells whether all its rows are known to belong together.
     """
 
     number: int

@@ -34,25 +34,10 @@ ONE_BYTE, TWO_BYTES = 255, 65_535  # the highest value stands for noise
 class PageContent:
     """What pages show of a session; see `linkwise.app.page.presenter.Presenter` for the parameters.
 
-    Attributes
-    ----------
-    now : Snapshot
-        The snapshot of the session at the last call of `refresh`.
-    event : int
-        Number of the last event then; -1 if everything is to be read again.
-    counter : int
-        A number that changes with the labels.
-    encoding : int
-        A number that changes with the encoding of the rows.
-    labels : ndarray of shape (n_rows,)
-    clusters : tuple of ClusterSummary
-        The largest first.
-    shares : dict of int to float
-        Share of the rows that moved, by the number of the event.
-    person : str
-        Whose request is handled; empty if people have no names.
-    people : set of str
-        Who looks at a page, as of the last state.
+    `now` is the snapshot at the last call of `refresh`, and `event` the number of the last event then; -1
+    if everything is to be read again. `counter` changes with the labels, and `encoding` with the encoding
+    of the rows. `shares` has the share of the rows that moved, by the number of the event. `person` is
+    whose request is handled, and `people` are those who look at a page, as of the last state.
     """
 
     def __init__(

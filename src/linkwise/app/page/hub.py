@@ -40,13 +40,7 @@ News = tuple[dict[str, Any], tuple[int, bytes]]
 class Update:
     """What clients are to show.
 
-    Attributes
-    ----------
-    state : dict
-    labels : bytes or None
-        The cluster of each row; None where it is the same as before.
-    places : bytes or None
-        Coordinates of the rows; None where they are the same as before.
+    `labels` and `places` are None where they are the same as before.
     """
 
     state: dict[str, Any]
@@ -66,16 +60,9 @@ def show_to(person: str, update: Update) -> Update:
 
 
 class Client(Protocol):
-    """One page that shows what the hub sends.
+    """One page that shows what the hub sends, which also counts its requests without a reply.
 
-    Attributes
-    ----------
-    n_open : int
-        Requests without a reply. The hub counts them.
-    person : str
-        Who looks at it; empty if people have no names.
-    owner : str
-        Whose turn its requests take: the person, else the machine.
+    `owner` is whose turn its requests take: the person, else the machine.
     """
 
     n_open: int
@@ -132,13 +119,8 @@ class Worker:
 class Hub:
     """A presenter and its clients.
 
-    Parameters
-    ----------
-    loading : str
-        What happens until there is a presenter, in words.
-    tolerated : type of SessionError
-        Errors after which the hub tries again later. By default only that of a session that another process
-        holds.
+    `loading` says what happens until there is a presenter. After errors of the type `tolerated` the hub
+    tries again later: by default only after that of a session that another process holds.
     """
 
     def __init__(self, loading: str, tolerated: type[SessionError] = SessionLockedError) -> None:

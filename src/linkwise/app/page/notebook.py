@@ -81,12 +81,7 @@ def widget(
 
 
 class Page(anywidget.AnyWidget):
-    """The widget that `linkwise.widget` returns: a client of a hub that runs on a thread of its own.
-
-    Parameters
-    ----------
-    presenter : Presenter
-    """
+    """The widget that `linkwise.widget` returns: a client of a hub that runs on a thread of its own."""
 
     _esm = STATIC / "widget.js"
     _css = STATIC / "style.css"

@@ -179,18 +179,9 @@ def render_question(
 
 
 def render_advice(status: Status, *, ended: bool) -> dict[str, Any]:
-    """Return the advice of the learner after its sentences, as the terminal has them.
+    """Return the fields of `StopAdvice` and a ``text``, in which the advice follows the learner's sentences.
 
-    Parameters
-    ----------
-    status : Status
-    ended : bool
-        Whether there are no more questions.
-
-    Returns
-    -------
-    dict
-        The fields of `StopAdvice`, where ``stop`` is None if the learner gives no advice, and ``text``.
+    ``stop`` is None if the learner gives no advice. `ended` tells whether there are no more questions.
     """
     fields = asdict(status.advice or StopAdvice(False, None))
     if ended:

@@ -37,24 +37,7 @@ def present_session(
 ) -> Presenter:
     """Return the presenter of a session with its data.
 
-    Parameters
-    ----------
-    session : Session
-        A session opened with its data.
-    items, places, title
-        As for `linkwise.widget`.
-
-    Returns
-    -------
-    Presenter
-        It handles the requests of a page or a widget.
-
-    Raises
-    ------
-    SessionError
-        The session was opened without its data.
-    DataError
-        `items` or `places` do not fit the rows.
+    `items`, `places` and `title` are as for `linkwise.widget`.
     """
     X = session.X
     if X is None:

@@ -53,37 +53,15 @@ MOVING_ACTIONS = (
 
 
 class Presenter:
-    """A session as a page shows it.
+    """A session, opened with its data, as a page shows it.
 
-    Threads may share a presenter: each call waits for the previous one.
-
-    Parameters
-    ----------
-    session : Session
-        Opened with its data; closed by `close`.
-    X : ndarray of shape (n_rows, n_features)
-        The data of the session.
-    view : RowView
-        How rows are shown.
-    title : str
-    place : str, optional
-        Path of the session file. By default the session is in memory.
-    places : array-like of shape (n_rows, 2), optional
-        Coordinates of the rows in the plot. By default the first two principal components.
-    columns : Encoded, optional
-        The rows in their original units, for rules.
-    notes : sequence of str
-        How the data were read.
-    budget : int, optional
-        The number of answers after which no more questions are asked.
-    classes : array-like of shape (n_rows,), optional
-        The known class of each row. Nobody sees them; at the end the page shows how well the clusters agree.
-    overlap : float, default=0.0
-        The share of questions that a second person gets, too (`linkwise.Session.questions`).
-    gold : str, default=""
-        The source of an import whose pairs people get now and then.
-    project : Project, optional
-        The data file, which can be read again with other weights.
+    Threads may share it: each call waits for the others. `place` is the path of the session file, if it
+    has one. `places` are the coordinates of the rows in the plot, by default the first two principal
+    components. `columns` are the rows in their original units, for rules. After `budget` answers no more
+    questions are asked. Nobody sees the known `classes`; at the end the page shows how well the clusters
+    agree. `overlap` is the share of questions that a second person gets, too
+    (`linkwise.Session.questions`), and `gold` the source of an import whose pairs people get now and
+    then. A `project` can be read again with other weights.
     """
 
     def __init__(self, session: Session, X: NDArray[Any], view: RowView, **options: Any) -> None:

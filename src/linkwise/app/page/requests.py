@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from linkwise.data.show.column_views import KINDS, USES, Kind, Use
 from linkwise.errors import SessionError
-from linkwise.session.journal.events import Remark, check_note, check_seconds
+from linkwise.session.journal.events import BESIDE, check_note
 
 Request = Mapping[str, Any]
 Choice = TypeVar("Choice", bound=str)
@@ -23,14 +23,7 @@ LARGEST = 2**53  # integers above are no integers in a browser
 
 
 class RefusedRequest(Exception):  # becomes a reply
-    """A request that cannot be met, with the kind of the error and a text.
-
-    Attributes
-    ----------
-    kind : {"bad", "stale", "contradiction", "locked", "failed", "ended"}
-    more : dict
-        Further fields of the error.
-    """
+    """A request that cannot be met, with the kind of the error, a text, and further fields of the error."""
 
     def __init__(self, kind: str, text: str, **more: Any) -> None:
         super().__init__(text)
@@ -41,15 +34,9 @@ class RefusedRequest(Exception):  # becomes a reply
 class Reply:
     """The reply to a request.
 
-    Attributes
-    ----------
-    body : dict
-        JSON: ``re`` (the id of the request), ``ok``, and the result or the ``error``.
-    file : bytes or None
-    changed : bool
-        Whether the request changed the state.
-    moves_places : bool
-        Whether the rows have other places in the plot.
+    `body` is JSON: ``re`` (the id of the request), ``ok``, and the result or the ``error``. `changed`
+    tells whether the request changed the state, and `moves_places` whether the rows have other places in
+    the plot.
     """
 
     body: dict[str, Any]
@@ -129,11 +116,11 @@ def read_note(request: Request) -> str:
         raise RefusedRequest("bad", str(error)) from None
 
 
-def read_remark(request: Request) -> Remark:
+def read_remark(request: Request) -> dict[str, Any]:
     """Return what is stored beside an answer."""
     try:
-        return {"seconds": check_seconds(request.get("seconds")), "note": read_note(request)}
-    except (TypeError, ValueError) as error:
+        return {name: check(request[name]) for name, check in BESIDE.items() if name in request}
+    except (TypeError, ValueError, SessionError) as error:
         raise RefusedRequest("bad", str(error)) from None
 
 

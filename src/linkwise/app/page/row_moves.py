@@ -15,14 +15,7 @@ MOST_LISTED = 4  # answers of a person; a page waits for what its last one moved
 
 
 class EarlierMoves:
-    """Shares of moved rows, computed from the history answer by answer while there is time.
-
-    Attributes
-    ----------
-    shares : dict of int to float
-        Share of the rows that moved, by the number of the event; complete when `is_complete`.
-    is_complete : bool
-    """
+    """Shares of moved rows by the number of the event, computed from the history while there is time."""
 
     def __init__(self, session: Session) -> None:
         self.shares: dict[int, float] = {}

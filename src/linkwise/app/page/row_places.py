@@ -29,20 +29,9 @@ class _Found(NamedTuple):
 class RowPlaces:
     """The places of the rows, which a thread computes anew on request.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n_rows, n_features)
-    kind : {"record", "text", "image", "series"}
-        The kind of the rows.
-    given : array-like of shape (n_rows, 2), optional
-        The places to begin with. By default the first two principal components.
-
-    Attributes
-    ----------
-    current : ndarray of shape (n_rows, 2), float32
-        What the plot shows, within [-1, 1].
-    axes : str
-        What it means, as a sentence; empty if the places were given.
+    They begin with the `given` ones, or with the first two principal components. `current`, of shape
+    (n_rows, 2), is what the plot shows, within [-1, 1]; `axes` says what it means, and is empty if the
+    places were given.
     """
 
     def __init__(self, X: NDArray[Any], kind: Kind, given: ArrayLike | None = None) -> None:

@@ -19,19 +19,7 @@ COMPARED = {"record": "compared columns", "text": "texts", "image": "images", "s
 def project_rows(X: NDArray[Any], kind: Kind = "record") -> tuple[Places, str]:
     """Return the first two principal components within [-1, 1], and a sentence about them.
 
-    Above 100 000 rows the axes are those of a sample.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_rows, n_features)
-    kind : {"record", "text", "image", "series"}
-        The kind of the rows.
-
-    Returns
-    -------
-    places : ndarray of shape (n_rows, 2), float32
-    sentence : str
-        Empty if all rows are the same.
+    Above 100 000 rows the axes are those of a sample. The sentence is empty if all rows are the same.
     """
     found = project_on_components(X)
     return scale_places(found.places), describe_axes(found.shares, kind)
@@ -40,12 +28,7 @@ def project_rows(X: NDArray[Any], kind: Kind = "record") -> tuple[Places, str]:
 def describe_axes(shares: tuple[float, float], kind: Kind) -> str:
     """Put into words what the plot shows, and how much of it; empty if all rows are the same.
 
-    Parameters
-    ----------
-    shares : tuple of float
-        The share of the variance along each of the two axes.
-    kind : {"record", "text", "image", "series"}
-        The kind of the rows.
+    `shares` are those of the variance along each of the two axes.
     """
     across, up = (format_percent(share) for share in shares)
     if not any(shares):

@@ -24,15 +24,7 @@ Frame = str | bytes
 
 
 class SocketClient:
-    """What one socket has still to be sent: places and labels before the state, the state before replies.
-
-    Parameters
-    ----------
-    person : str
-        Who looks at the page; empty if people have no names.
-    machine : str
-        Where the page is open.
-    """
+    """What one socket has still to be sent: places and labels before the state, the state before replies."""
 
     def __init__(self, person: str = "", machine: str = "") -> None:
         self.person, self.owner = person, person or machine

@@ -8,13 +8,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 
 class SupportsOwner(Protocol):
-    """A page that sends requests.
-
-    Attributes
-    ----------
-    owner : str
-        Whose turn its requests take.
-    """
+    """A page that sends requests; `owner` is whose turn they take."""
 
     owner: str
 

@@ -36,15 +36,7 @@ LONGEST_WAIT_S = 60.0  # in one step, when nothing has a time limit
 
 @dataclass(frozen=True, slots=True)
 class FailedQuestion:
-    """A question to which the program gave no usable reply.
-
-    Attributes
-    ----------
-    first, second : int
-        Row positions.
-    error : str
-        What was wrong at the last attempt.
-    """
+    """A question to which the program gave no usable reply, and what was wrong at the last attempt."""
 
     first: int
     second: int
@@ -221,19 +213,8 @@ class _Call:
 class Conversation:
     """Asks a program and stores its answers.
 
-    Parameters
-    ----------
-    session : Session
-    caller : Caller
-        The program.
-    limits : Limits
-    source : str
-        Name of the program.
-    progress : callable, optional
-    log : callable, optional
-        Called with a line about each answer and each failure.
-    name_of : callable, optional
-        The name of a row in the log; by default its position.
+    `log` is called with a line about each answer and each failure; `name_of` returns the name of a row in
+    it.
     """
 
     def __init__(

@@ -39,17 +39,9 @@ class _Sent(NamedTuple):
 class ChildProcess:
     """Sends questions to a program, and starts it again if it ends.
 
-    Parameters
-    ----------
-    command : sequence of str
-        The program and its arguments.
-    to_json : callable
-        The fields of a question, besides its id.
-    restarts : int, default=3
-        How often the program may end in a row without a reply in between.
-    log : callable, optional
-        Called with a line about each start and each end, and about the first line of the program that is of
-        no use; `close` tells how many there were.
+    `to_json` returns the fields of a question, besides its id. The program may end so often in a row
+    without a reply in between. `log` is called with a line about each start and each end, and about the
+    first line of the program that is of no use; `close` tells how many there were.
     """
 
     def __init__(
@@ -233,13 +225,7 @@ class ChildProcess:
 
 
 class _UnusableLineError(UnusableReplyError):
-    """A line that is no reply.
-
-    Attributes
-    ----------
-    name : str
-        Id of the question, if the line has one.
-    """
+    """A line that is no reply; `name` is the id of the question, if the line has one."""
 
     def __init__(self, message: str, name: str = "", cost: float = 0.0) -> None:
         super().__init__(message, cost)

@@ -23,15 +23,7 @@ _running: set[ProcessGroup] = set()
 class ProcessGroup:
     """A program that was started, with pipes as its input and output. One thread must call `wait`.
 
-    Parameters
-    ----------
-    command : sequence of str
-        The program and its arguments.
-
-    Raises
-    ------
-    OSError
-        The program cannot be started.
+    Raises OSError if the program cannot be started.
     """
 
     def __init__(self, command: Sequence[str]) -> None:

@@ -36,13 +36,7 @@ class ProgramReply:
 
 
 class UnusableReplyError(ValueError):
-    """A reply that is not an answer.
-
-    Attributes
-    ----------
-    cost : float
-        What the reply has cost.
-    """
+    """A reply that is not an answer, and what it has cost."""
 
     def __init__(self, message: str, cost: float = 0.0) -> None:
         super().__init__(message)
@@ -52,14 +46,8 @@ class UnusableReplyError(ValueError):
 class Judgement(NamedTuple):
     """What a reply says about a pair.
 
-    Attributes
-    ----------
-    answer : {"yes", "no", "unsure"} or None
-        None: the program gives no answer.
-    reliability : float or None
-        The probability that the answer is right; None if the reply has no probability.
-    cost : float
-    reason : str
+    `answer` is None if the program gives none. `reliability` is the probability that it is right; None if
+    the reply has no probability.
     """
 
     answer: Answer | None

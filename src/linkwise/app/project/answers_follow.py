@@ -30,14 +30,8 @@ class BetterColumns(NamedTuple):
 def find_better_columns(session: Session, path: Path) -> BetterColumns | None:
     """Find the columns that the answers follow, if these are not compared.
 
-    The file is read again, unless there are few answers or many rows, or the file is another one by now.
-
-    Parameters
-    ----------
-    session : Session
-        Opened without its data.
-    path : Path
-        Its file.
+    The session is open without its data. The file is read again, unless there are few answers or many rows,
+    or the file is another one by now.
     """
     source = origin_of(session, path)
     is_possible = "choices" in source and not is_of_groups(source) and session.n_rows <= MOST_ROWS

@@ -39,25 +39,9 @@ def extend_session(
 ) -> Extended:
     """Add the rows of new files to a session about groups.
 
-    Nothing changes until all rows are read. Then one commit gives the session its new rows, all answers and
-    clusters stay, and the file of groups follows.
-
-    Parameters
-    ----------
-    path : Path
-        The session.
-    new : Path or None
-        A file, a folder or a pattern of new files; by default the files that the data of the session name
-        now, and did not when they were read last.
-    progress : callable, optional
-        ``progress(done, total)`` is called after each block of rows.
-    engine : Engine
-        The processes or the cluster that read the rows.
-
-    Returns
-    -------
-    Extended
-        The groups with the new rows, and how many rows fit none of the earlier ones.
+    Nothing changes until all rows are read. Then one commit gives the session its new rows, all answers
+    and clusters stay, and the file of groups follows. `new` is a file, a folder or a pattern; by default
+    the files that the data of the session name now, and did not when they were read last.
     """
     if not is_of_groups(_read_source(path)):
         raise UsageError(

@@ -25,12 +25,7 @@ USUAL = ("metric", "euclidean")  # stored although nobody chose it
 class ReplayNeeded(UsageError):
     """Changed options need a replay of all answers, which a person has not agreed to yet.
 
-    Attributes
-    ----------
-    difference : str
-        What differs, as a sentence.
-    backup : str
-        Name of the copy of the session as it is.
+    `difference` is a sentence, and `backup` the name of the copy of the session as it is.
     """
 
     def __init__(self, difference: str, backup: str, way_back: str) -> None:
@@ -45,20 +40,10 @@ class ReplayNeeded(UsageError):
 class ChangedOptions:
     """How the options of a command differ from those of a session.
 
-    Attributes
-    ----------
-    path : Path
-        The session file.
-    names : tuple of str
-        The options that the command gives and that differ.
-    before, now : Reading
-        All options of the session, and those that it has from now on.
-    answers : str
-        What was answered so far; empty if nothing was.
-    loses_weights : bool
-        Whether the session has weights from an offer, which do not fit other columns.
-    other_encoder : str or None
-        How the encoder that compares texts by meaning differs from that of the session; None if it does not.
+    `names` are the options that the command gives and that differ. `before` are all options of the
+    session, and `now` those that it has from now on. `answers` says what was answered so far.
+    `loses_weights` tells whether the session has weights from an offer, which do not fit other columns,
+    and `other_encoder` how the encoder that compares texts by meaning differs.
     """
 
     path: Path

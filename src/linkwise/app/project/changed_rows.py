@@ -22,17 +22,9 @@ from linkwise.wording import quote_command, strip_full_stop
 class StoredSession:
     """A session file that a command opens again, and what its answers are about.
 
-    Attributes
-    ----------
-    command : tuple
-        The words that open it: ``("ask", "animals.csv")``, with ``--session`` if it is elsewhere.
-    data, path : Path
-        The data file and the session file.
-    has_ids : bool
-    answers : str
-        The answers so far, in words; empty if there are none.
-    is_free : bool
-        Whether it can go on with other rows, because no answer names one yet.
+    `command` are the words that open it: ``("ask", "animals.csv")``, with ``--session`` if it is
+    elsewhere. `answers` are those so far, in words. With `is_free` it can go on with other rows, because
+    no answer names one yet.
     """
 
     command: tuple[object, ...]
@@ -64,25 +56,9 @@ def open_on_rows(
 ) -> tuple[Session, list[str]]:
     """Open a session, with its answers replayed if the rows have changed and that is wanted.
 
-    Parameters
-    ----------
-    begin : callable
-        ``begin(recode=..., backup=...)`` opens the session.
-    rows : Rows
-        The rows of the data file as they are now.
-    stored : StoredSession
-    changed : ChangedOptions or None
-        Options for the data that differ from those of the session.
-    before : Reading
-        The options of the session, which the command for a new one repeats.
-    is_replayed : bool
-        Whether the person wants a replay. A session without answers needs no consent.
-
-    Returns
-    -------
-    session : Session
-    notes : list of str
-        Sentences about what has changed; none if nothing has changed.
+    ``begin(recode=..., backup=...)`` opens it. `changed` are options for the data that differ from those
+    `before`, which the command for a new session repeats. A session without answers needs no consent.
+    Returns the session, and sentences about what has changed.
     """
     backup = changed.backup if changed is not None and changed.answers else None
     try:

@@ -23,14 +23,7 @@ def cluster_names(number: int, name: str) -> tuple[str, str]:
 
 @dataclass(slots=True)
 class RowHits:
-    """The rows of one cluster that a search found.
-
-    Attributes
-    ----------
-    count : int
-    rows : list of int
-        The first of them.
-    """
+    """The number of rows of one cluster that a search found, and the first of them."""
 
     count: int = 0
     rows: list[int] = field(default_factory=list)

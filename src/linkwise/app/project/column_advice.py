@@ -21,16 +21,10 @@ MANY_NUMBERS = 30  # of one kind, as an embedding has: no person compares so man
 
 
 class Advice(NamedTuple):
-    """What is said before the first question.
+    """What is said before the first question: decisions, influence of the columns, warnings, a command.
 
-    Attributes
-    ----------
-    notes : tuple of str
-        What was decided, the influence of the columns, warnings, and what the command is for.
-    warnings : tuple of str
-        Those of the notes that no table of the columns says.
-    command : str or None
-        The command, to be copied; None if nothing is proposed.
+    `warnings` are those of the notes that no table of the columns says. The command, to be copied, is
+    None if nothing is proposed.
     """
 
     notes: tuple[str, ...] = ()
@@ -46,20 +40,10 @@ class Advice(NamedTuple):
 
 
 def advise(rows: Rows, data: Path, session: tuple[object, ...], reading: Reading, verb: str) -> Advice:
-    """Survey the rows of a file, and write the command that reads them in the same way.
+    """Survey the rows of a file, and write the command ("ask" or "serve") that reads them in the same way.
 
-    Parameters
-    ----------
-    rows : Rows
-        The rows as they are read.
-    data : Path
-        Their file; a folder has no columns.
-    session : tuple
-        Words that name the session file in the command.
-    reading : Reading
-        What the command line said, which the command says again.
-    verb : {"ask", "serve"}
-        The command.
+    `session` are words that name the session file. The command repeats `reading`, what the command line
+    said. A folder has no columns.
     """
     if data.is_dir():
         return Advice()

@@ -28,19 +28,10 @@ MOST_NAMES = 5  # in a sentence
 
 
 class ColumnOffer:
-    """What the page and the terminal offer about columns.
+    """What the page and the terminal offer about columns; nothing without a project.
 
-    Parameters
-    ----------
-    project : Project or None
-        None offers nothing.
-
-    Attributes
-    ----------
-    fit : AnswerFit or None
-        The columns that the answers follow, if they do not follow the compared ones.
-    is_new : bool
-        Whether the offer has changed since it was last shown; whoever shows it sets it to False.
+    `fit` has the columns that the answers follow, if they do not follow the compared ones. `is_new` tells
+    whether the offer has changed since it was last shown; whoever shows it sets it to False.
     """
 
     def __init__(self, project: Project | None) -> None:
@@ -82,11 +73,8 @@ class ColumnOffer:
     def accept(self, shown: Sequence[str]) -> Recoded:
         """Weigh the columns as it is proposed.
 
-        Parameters
-        ----------
-        shown : sequence of str
-            The columns that the person saw, those that count less first; an error if another proposal holds
-            by now.
+        `shown` are those that the person saw, the ones that count less first; an error if another
+        proposal holds by now.
         """
         if self._project is None or self._proposal is None:
             raise DataError("There is no proposal any more.")
@@ -102,10 +90,7 @@ class ColumnOffer:
     def restore(self, shown: Sequence[str]) -> Recoded:
         """Take back all weights of offers, also of those before the session was opened.
 
-        Parameters
-        ----------
-        shown : sequence of str
-            The columns that the person saw; an error if others are weighed by now.
+        `shown` are the columns that the person saw; an error if others are weighed by now.
         """
         if self._project is None or not self._weighed:
             raise DataError("There are no earlier weights that could come back.")
@@ -146,13 +131,7 @@ class ColumnOffer:
         return [] if self._project is None else list_tasks(self._project.columns, self.fit)
 
     def follow_answers(self, shown: Sequence[str]) -> Recoded:
-        """Compare rows by the columns that the answers follow.
-
-        Parameters
-        ----------
-        shown : sequence of str
-            The columns that the person saw; an error if the answers follow others by now.
-        """
+        """Compare rows by the columns that the answers follow, which are `shown` to the person, or raise."""
         if self._project is None or self.fit is None or tuple(shown) != self.fit.names:
             raise DataError("The answers follow other columns by now. Nothing has changed.")
         task = next(one for one in self.list_tasks() if one.name == "answers")

@@ -14,16 +14,7 @@ _OF_RECORDS = ("number", "amount", "category", "date")
 
 
 class ColumnTask(NamedTuple):
-    """A task, and the columns that rows are compared by for it.
-
-    Attributes
-    ----------
-    name : {"answers", "texts", "records"}
-    label : str
-        What a button says.
-    uses : dict of str to str
-        The use of each column that is free to be compared.
-    """
+    """A task, what a button says, and the use of each column that is free to be compared."""
 
     name: TaskName
     label: str
@@ -35,15 +26,7 @@ class ColumnTask(NamedTuple):
 
 
 def list_tasks(views: Sequence[ColumnView], fit: AnswerFit | None = None) -> list[ColumnTask]:
-    """List the tasks that a table looks like.
-
-    Parameters
-    ----------
-    views : sequence of ColumnView
-        Its columns.
-    fit : AnswerFit, optional
-        The columns that the answers follow, if these are not compared.
-    """
+    """List the tasks that a table looks like, first to compare by the columns that the answers follow."""
     free = [view for view in views if view.use in ("compare", "show")]
     tasks = []
     if fit is not None:

@@ -19,7 +19,7 @@ from linkwise.data import Encoded, Rows, Table, encode, read_folder, read_table
 from linkwise.data.columns.proposals import PROPOSED, recall_proposals, store_proposals
 from linkwise.data.encoding.matrix import Categories
 from linkwise.data.encoding.meaning import ENCODER_HASH, hash_weights, uses_meaning
-from linkwise.data.read.formats import ENDINGS
+from linkwise.data.read.endings import ENDINGS
 from linkwise.data.reading import Reading, recall_reading, store_reading
 from linkwise.data.show.rows import to_rows
 from linkwise.data.show.side_table import read_side_table, show_side_table

@@ -17,16 +17,8 @@ _NUMBERED = re.compile(r"x\d+")
 class SeenRows:
     """What people see of rows that are compared by something else.
 
-    Attributes
-    ----------
-    columns : Encoded or None
-        The columns that they see, in their own units.
-    texts : sequence of str, or None
-        The texts that they see.
-    show : callable
-        ``show(row)`` says in a few words what the row is; empty if people see nothing of it.
-    sentence : str
-        What was compared, and what is only shown.
+    `columns` are in their own units. ``show(row)`` says in a few words what the row is; empty if people
+    see nothing of it. `sentence` tells what was compared, and what is only shown.
     """
 
     columns: Encoded | None
@@ -48,14 +40,7 @@ def is_embedding(rows: Rows) -> bool:
 def find_seen_rows(rows: Rows, file: str, way: str) -> SeenRows | None:
     """What people see of rows in place of what is compared; None where they see what is compared.
 
-    Parameters
-    ----------
-    rows : Rows
-        The rows.
-    file : str
-        The name of their file.
-    way : str
-        How to give ``--show FILE``, in words.
+    `way` says how to give ``--show FILE``.
     """
     side, n_compared = rows.side, len(rows.table.features)
     if rows.table.kind != "record" or (side is None and not is_embedding(rows)):

@@ -82,17 +82,7 @@ PATIENCE_S, PAUSE_S = 1.0, 0.02
 def hold_groups(path: Path, *, alone: bool = False) -> Iterator[None]:
     """Hold the groups of a session until the end of the block.
 
-    Parameters
-    ----------
-    path : Path
-        The session.
-    alone : bool, default=False
-        Whether no other process may hold them meanwhile.
-
-    Raises
-    ------
-    SessionLockedError
-        Another process holds them, and one of both wants them alone.
+    `alone` lets no other process hold them meanwhile.
     """
     folder = groups_folder(path)
     try:

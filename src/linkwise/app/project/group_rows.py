@@ -17,12 +17,13 @@ from linkwise.app.project.data_source import read_shown_rows
 from linkwise.app.project.exit_codes import UsageError
 from linkwise.app.project.options import WorkerOptions, flag_of
 from linkwise.data import Rows
+from linkwise.data.read.endings import PARQUET
 from linkwise.data.reading import Reading, recall_reading
 from linkwise.errors import DataError, DataMismatchError
 from linkwise.large.array_files import ARRAY, array_form
 from linkwise.large.chunks import ENDINGS, find_files, is_pattern
 from linkwise.large.group_table import GROUPS, GroupTable, read_groups
-from linkwise.large.table_files import PARQUET, ParquetFile, TableFiles
+from linkwise.large.table_files import ParquetFile, TableFiles
 from linkwise.large.table_passes import summarize_tables
 from linkwise.parallel import SERIAL_ENGINE, Engine, connect_dask
 from linkwise.types import Progress
@@ -40,19 +41,9 @@ LINE_BYTES = 2**20  # read at once to count lines
 
 
 def choose_n_groups(data: Path, given: int | None) -> int | None:
-    """Choose by how many groups the rows of a file, a folder or a pattern are asked about.
+    """Choose by how many groups the rows of data are asked about; None to read all rows at once.
 
-    Parameters
-    ----------
-    data : Path
-        The data.
-    given : int or None
-        What the command line says; 0 for all rows of a file.
-
-    Returns
-    -------
-    int or None
-        The number of groups; None to read all rows at once.
+    `given` is what the command line says; 0 for all rows of a file.
     """
     if is_in_files(data):
         if given == 0:
@@ -172,12 +163,7 @@ def summarize_data(
 ) -> tuple[GroupTable, dict[str, Any]]:
     """Summarise data by groups, which are written beside the session `path`.
 
-    Returns
-    -------
-    GroupTable
-        The groups.
-    dict
-        The source that the session stores.
+    Also return the source to store.
     """
     _check_fit(data, reading)
     tables = open_tables(find_files(data), reading)

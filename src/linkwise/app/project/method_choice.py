@@ -22,16 +22,7 @@ RECORDS = "records"
 
 @dataclass(frozen=True, slots=True)
 class MethodChoice:
-    """What the command line says of the method.
-
-    Attributes
-    ----------
-    name : str or None
-        The method; None where the command line names none.
-    parameters : dict
-        The parameters that were given.
-    seed : int or None
-    """
+    """What the command line says of the method: its name, if any, its parameters, and the seed."""
 
     name: str | None = None
     parameters: dict[str, Any] = field(default_factory=dict)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from linkwise.app.project.exit_codes import UsageError
+from linkwise.data.read.endings import ENDINGS
 from linkwise.data.reading import Reading
 from linkwise.errors import DataError
 from linkwise.text_files import decode, normalize_encoding, read_bytes, split_records
@@ -33,24 +34,9 @@ HEADINGS = (
 class CommandOption(NamedTuple):
     """What the command line says of an option.
 
-    Attributes
-    ----------
-    flag : str
-    help : str
-        A phrase of at most 48 letters, so that it takes one line in the help; it ends with the default in
-        brackets where there is one.
-    heading : str
-        The heading under which the help lists it.
-    type : type or tuple of str
-        Its type, or the allowed words; bool for a flag without a value.
-    metavar : str
-        The placeholder of the value in the help.
-    least, most : float or None
-        Bounds of a number.
-    parse : callable or None
-        ``parse(flag, text)`` gives the value; its errors are for people.
-    may_be_folder : bool
-        For a path: whether it may be a folder.
+    `help` is a phrase of at most 48 letters, so that it takes one line in the help; it ends with the
+    default in brackets where there is one. `type` is bool for a flag without a value, or the allowed
+    words. ``parse(flag, text)`` gives the value; its errors are for people.
     """
 
     flag: str
@@ -77,11 +63,6 @@ def option(flag: str, help: str, heading: str, *, default: object = None, **more
 
 # ---------------------------------------------------------------- data
 OF_FOLDERS = ("skip_broken",)
-TABLES = (  # endings of files that `read_table` reads, which this module cannot ask
-    ".csv", ".tsv", ".tab", ".txt", ".dat", ".data", ".jsonl", ".ndjson", ".json", ".geojson", ".arff", ".ts",
-    ".xlsx", ".parquet", ".arrow", ".feather", ".ipc", ".npy", ".npz", ".mtx", ".db", ".sqlite", ".sqlite3",
-    ".gz", ".bz2", ".xz", ".zip",
-)  # fmt: skip
 
 
 def _names(flag: str, given: str) -> tuple[str, ...]:
@@ -105,7 +86,7 @@ def _three_names(flag: str, given: str) -> tuple[str, ...]:
 
 def _file_or_names(flag: str, given: str) -> str | tuple[str, ...]:
     """The name of a file of a table, or names of columns."""
-    return given if Path(given).suffix.lower() in TABLES else _names(flag, given)
+    return given if Path(given).suffix.lower() in ENDINGS else _names(flag, given)
 
 
 def _weights(flag: str, given: str) -> dict[str, float] | str:

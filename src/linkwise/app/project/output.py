@@ -5,17 +5,20 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from itertools import chain
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from io import StringIO
+from itertools import chain, combinations
 from pathlib import Path
-from typing import NamedTuple, TextIO
+from typing import Any, TextIO
 
 from linkwise.app.project.embeddings import is_embedding
-from linkwise.app.project.exit_codes import UsageError
+from linkwise.app.project.exit_codes import UsageError, say
 from linkwise.data import Rows
-from linkwise.data.joining import DELIMITED, ENDINGS, SHEET, Joined, join_file, join_side_table
+from linkwise.data.joining import DELIMITED, ENDINGS, ClusterColumns, Joined, join_file, join_side_table
+from linkwise.data.read.endings import SHEET
 from linkwise.data.reading import Reading
+from linkwise.session.journal.events import BESIDE, beside_answer
 from linkwise.session.session import Session
 from linkwise.text_files import refuse_lone_surrogates, write_records
 from linkwise.wording import join_names
@@ -48,14 +51,49 @@ def check_apart(targets: Iterable[Path | None], kept: Iterable[tuple[Path | None
                 raise UsageError(f"{target} is {what} and is never overwritten. Choose another name.")
 
 
+def check_different(targets: Mapping[str, Path | None]) -> None:
+    """Check that no two targets are the same file."""
+    for (what, one), (other_what, other) in combinations(targets.items(), 2):
+        if one is not None and other is not None and is_same_file(one, other):
+            raise UsageError(f"{what.capitalize()} and {other_what} cannot both go to {one}. Use two files.")
+
+
 def is_same_file(one: Path, other: Path) -> bool:
     """Whether two paths lead to the same file."""
     return one.resolve() == other.resolve() or (one.exists() and other.exists() and one.samefile(other))
 
 
-def open_output(target: Path) -> AbstractContextManager[TextIO]:
+@contextmanager
+def open_output(target: Path) -> Iterator[TextIO]:
     """Open the file to write, or stdout for ``-``."""
-    return nullcontext(sys.stdout) if target == STDOUT else open(target, "w", newline="", encoding="utf-8")
+    if target != STDOUT:
+        with open(target, "w", newline="", encoding="utf-8") as file:
+            yield file
+        return
+    held = StringIO()
+    yield held
+    write_data(held.getvalue())
+
+
+def can_encode(text: str) -> bool:
+    """Whether the encoding of stdout has all characters of a text."""
+    try:
+        text.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def write_data(text: str) -> None:
+    """Write data to stdout; if its encoding does not have all characters, write UTF-8 and say so."""
+    buffer = getattr(sys.stdout, "buffer", None)
+    if can_encode(text) or buffer is None:
+        sys.stdout.write(text)
+        return
+    say(f"stdout is written in UTF-8, since its encoding {sys.stdout.encoding} does not have all characters")
+    sys.stdout.flush()
+    buffer.write(text.encode())
+    buffer.flush()
 
 
 def write_labels(
@@ -91,13 +129,29 @@ def check_ending(target: Path | None) -> None:
 
 
 def join_session(session: Session, data: Path, reading: Reading, rows: Rows | None, target: Path) -> Joined:
-    """Put the clusters beside the columns of the data, in the form that the ending of `target` names.
+    """Put the clusters of a session beside the columns of its data, as `join_rows` does."""
+    columns = session.cluster_columns()
+    joined = join_rows(columns, data, reading, rows, target)
+    if columns.confidence is not None:
+        return joined
+    note = "The column 'confidence' is empty, because there are no answers yet."
+    if session.status.n_answers:
+        note = (
+            f"The column 'confidence' is empty, because {session.learner['name']} does not estimate it. "
+            "KIN does, but it forms clusters of its own: linkwise ask DATA --method kin --budget 0"
+        )
+    return Joined(joined.content, [*joined.notes, note])
+
+
+def join_rows(
+    columns: ClusterColumns, data: Path, reading: Reading, rows: Rows | None, target: Path
+) -> Joined:
+    """Put clusters beside the columns of the data, in the form that the ending of `target` names.
 
     A side table takes the place of numbers without a meaning, such as embeddings. Rows that were not read are
     those of the file as they stand in it.
     """
     ending = ".csv" if target == STDOUT else target.suffix.lower()
-    columns = session.cluster_columns()
     try:
         if rows is None:
             joined = join_file(data, reading, columns, ending)
@@ -112,13 +166,6 @@ def join_session(session: Session, data: Path, reading: Reading, rows: Rows | No
     except ImportError as error:
         raise UsageError(str(error)) from error
     notes = list(joined.notes)
-    if columns.confidence is None and session.status.n_answers == 0:
-        notes.append("The column 'confidence' is empty, because there are no answers yet.")
-    elif columns.confidence is None:
-        notes.append(
-            f"The column 'confidence' is empty, because {session.learner['name']} does not estimate it. "
-            "KIN does, but it forms clusters of its own: linkwise ask DATA --method kin --budget 0"
-        )
     if data.suffix.lower() in DELIMITED and ending not in (*DELIMITED, SHEET):
         notes.append(f"The cells of {data.name} are written as texts, as they stand in it.")
     return Joined(joined.content, notes)
@@ -127,91 +174,54 @@ def join_session(session: Session, data: Path, reading: Reading, rows: Rows | No
 def write_joined(joined: Joined, target: Path) -> None:
     """Write a joined table to its file, or to stdout."""
     if target == STDOUT:
-        sys.stdout.write(joined.content.decode())
+        write_data(joined.content.decode())
     else:
         target.write_bytes(joined.content)
 
 
 # ---------------------------------------------------------------- answers
-class AnswerRecord(NamedTuple):
-    """One answer or volunteered pair that is not undone.
-
-    Attributes
-    ----------
-    event : int
-        The number of its event in `Session.history`.
-    id_a, id_b : str
-        The ids of the two rows.
-    answer : {"yes", "no", "unsure"}
-        The answer, as it was changed last.
-    source : str
-        Who gave it; empty if the answer has no source.
-    time : str
-        When it was given: UTC, ISO 8601.
-    kind : {"answer", "gold", "add"}
-        Whether the pair was asked, asked although it is known (gold), or volunteered.
-    believed : {"yes", "no", ""}
-        The relation of the pair by all answers; empty if none follows.
-    suspect : {"likely wrong", "very likely wrong", ""}
-        Whether the answer is probably wrong.
-    seconds : float or None
-        How long the answer took; None, and empty in CSV, if that is unknown.
-    note : str
-        The latest note on the answer; empty if there is none.
-    reliability : float or None
-        The probability that the answer is right, by its source; None, and empty in CSV, if it gave none.
-    """
-
-    event: int
-    id_a: str
-    id_b: str
-    answer: str
-    source: str
-    time: str
-    kind: str
-    believed: str
-    suspect: str
-    seconds: float | None
-    note: str
-    reliability: float | None = None
+ANSWER_COLUMNS = (
+    *("event", "id_a", "id_b", "answer", "source", "time", "kind", "believed", "suspect"),
+    *BESIDE,
+)
 
 
-def list_answers(session: Session) -> list[AnswerRecord]:
-    """List the answers and volunteered pairs of a session, in order."""
+def list_answers(session: Session) -> list[dict[str, Any]]:
+    """List the answers and volunteered pairs that are not undone, in order, by `ANSWER_COLUMNS`."""
     ids, evidence = session.ids, session.evidence
     grades = {suspect.number: suspect.grade for suspect in session.suspects}
     return [
-        AnswerRecord(
-            event.number,
-            ids[event.first],
-            ids[event.second],
-            event.answer,
-            event.source,
-            event.when,
-            event.kind if event.gold is None else "gold",
-            evidence.verdict(event.first, event.second) or "",
-            grades.get(event.number, ""),
-            event.seconds,
-            event.note,
-            event.reliability,
-        )
+        {
+            "event": event.number,
+            "id_a": ids[event.first],
+            "id_b": ids[event.second],
+            "answer": event.answer,
+            "source": event.source,
+            "time": event.when,
+            "kind": event.kind if event.gold is None else "gold",
+            "believed": evidence.verdict(event.first, event.second) or "",
+            "suspect": grades.get(event.number, ""),
+            **beside_answer(event),
+        }
         for event in session.history
         if event.kind in ("answer", "add")
         if event.first is not None and event.second is not None and event.answer is not None
     ]
 
 
-def write_answers(records: list[AnswerRecord], file: TextIO, *, as_json: bool = False) -> None:
+def write_answers(records: list[dict[str, Any]], file: TextIO, *, as_json: bool = False) -> None:
     """Write answers as CSV, or as a JSON list of objects.
 
     In CSV what looks like a formula stands behind an apostrophe.
     """
     if as_json:
-        json.dump([record._asdict() for record in records], file, ensure_ascii=False, indent=1)
+        json.dump(records, file, ensure_ascii=False, indent=1)
         file.write("\n")
         return
-    refuse_lone_surrogates([name for record in records for name in (record.id_a, record.id_b)], "the ids")
-    write_records(file, [AnswerRecord._fields, *records])
+    refuse_lone_surrogates(
+        [name for record in records for name in (record["id_a"], record["id_b"])], "the ids"
+    )
+    write_records(file, [ANSWER_COLUMNS, *(record.values() for record in records)])
 
 
 def is_json_name(target: Path) -> bool:

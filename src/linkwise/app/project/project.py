@@ -66,7 +66,7 @@ from linkwise.constraints.constraints import Constraints
 from linkwise.data import Encoded, Items, Rows, Table
 from linkwise.data.column_survey import measure_shares
 from linkwise.data.joining import needs_table
-from linkwise.data.read.databases import DATABASES
+from linkwise.data.read.endings import DATABASES
 from linkwise.data.reading import Reading, recall_reading
 from linkwise.data.show.column_views import ColumnView, view_columns
 from linkwise.errors import DataError, DataMismatchError, SessionError
@@ -90,25 +90,9 @@ SQLITE = b"SQLite format 3\0"
 class Project:
     """A session and its data.
 
-    Attributes
-    ----------
-    session : Session
-    path : Path
-        The session file.
-    data : Path
-        The data file or folder.
-    table : Table
-    encoded : Encoded
-    items : Items
-        The rows as a person sees them.
-    resumed : bool
-        Whether the session file existed before.
-    notes : tuple of str
-        Sentences on choices and imports, for the person.
-    advice : Advice
-        What is said of the columns before the first question; nothing once there are answers.
-    group_table : GroupTable or None
-        The groups that are asked about, if the rows are too many to ask about each.
+    `items` are the rows as a person sees them. `resumed` tells whether the session file existed before.
+    `advice` is what is said of the columns before the first question; nothing once there are answers.
+    `group_table` has the groups that are asked about, if the rows are too many to ask about each.
     """
 
     session: Session
@@ -150,10 +134,15 @@ class Project:
 
 # ---------------------------------------------------------------- which files
 def session_path(path: Path) -> Path:
-    """The session file of a path: the path itself, or the file beside a data file."""
+    """The session file of a path: the path itself, or the file beside a data file.
+
+    A folder whose files are the rows holds its session, under a name that stays when the folder is renamed.
+    """
     path = resolve_name(path)
     if is_session(path):
         return path
+    if path.is_dir() and not is_in_files(path):
+        return path / f"session{SUFFIX}"
     path = name_session(path) if is_pattern(path) else path
     return path.with_name(path.name + SUFFIX)
 
@@ -253,23 +242,11 @@ def open_project(
 ) -> Project:
     """Open or begin the session `path` of the file `data`.
 
-    A new session file is written only after all its parts are checked. Checks that take no time come before
-    the learner prepares.
-
-    Parameters
-    ----------
-    data, path : Path
-        Data file and session file.
-    reading, choice
-        What the command line says; a session that is there knows the rest.
-    kept : SessionOptions
-        Pairs to bring in, and another session whose answers are carried over.
-    progress : callable, optional
-        ``progress(made, planned)`` while the learner prepares.
-    verb : {"ask", "serve"}, default="ask"
-        The command that is proposed.
-    more : tuple, default=()
-        Further options of that command, which are neither about the data nor about the session.
+    A new session file is written only after all its parts are checked. Checks that take no time come
+    before the learner prepares. `reading` and `choice` are what the command line says; a session that is
+    there knows the rest. `kept` has pairs to bring in, and another session whose answers are carried
+    over. `verb` ("ask" or "serve") and `more` are the command that is proposed, and its options that are
+    neither about the data nor about the session.
     """
     with ExitStack() as stack:
         if path.exists() and groups_folder(path).exists():
@@ -505,14 +482,9 @@ def import_gold(project: Project, gold: Path) -> str:
 def open_with_current_labels(
     path: Path, data: Path | None, progress: Progress | None = None
 ) -> tuple[Session, str | None]:
-    """Open a session whose labels follow from all answers; read `data`, if necessary.
+    """Open a session whose labels follow from all answers; read `data`, if necessary. The caller closes it.
 
-    Returns
-    -------
-    Session
-        The caller closes it.
-    str or None
-        Why the labels are older than the answers; None if they are current.
+    Also says why the labels are older than the answers; None if they are current.
     """
     session = Session.open(path)
     if session.labels_are_current:

@@ -35,14 +35,8 @@ MOST_RIGHT = 0.1  # expected share of rows in a wrong cluster up to which no wei
 class Recoded(NamedTuple):
     """A session whose rows are read otherwise.
 
-    Attributes
-    ----------
-    project : Project
-        The same session with the other encoding.
-    backup : Path or None
-        A copy of the session as it was; None if it holds nothing that a person said about rows.
-    changed : str
-        A sentence about rows of the file that have changed since the session was opened; empty if none has.
+    `backup` is a copy of the session as it was; None if it holds nothing that a person said about rows.
+    `changed` is a sentence about rows of the file that have changed since the session was opened.
     """
 
     project: Project
@@ -79,17 +73,8 @@ def can_recode(project: Project) -> bool:
 def weigh_columns(project: Project, weights: Mapping[str, float]) -> Recoded:
     """Compare rows by weighed columns from now on, and replay all answers.
 
-    Parameters
-    ----------
-    project : Project
-        It is of no use afterwards, though the session stays open.
-    weights : dict of str to float
-        A factor for each column in the squared distance.
-
-    Returns
-    -------
-    Recoded
-        The session with the other encoding, and a copy of it as it was.
+    `weights` are factors in the squared distance. `project` is of no use afterwards, though the session
+    stays open.
     """
     features = project.encoded.features
     factors = dict(weights)
@@ -105,15 +90,7 @@ def weigh_columns(project: Project, weights: Mapping[str, float]) -> Recoded:
 def take_back(project: Project) -> Recoded:
     """Compare rows again by the weights from before the first offer, and replay all answers.
 
-    Parameters
-    ----------
-    project : Project
-        It is of no use afterwards, though the session stays open.
-
-    Returns
-    -------
-    Recoded
-        The session with the other encoding, and a copy of it as it was.
+    `project` is of no use afterwards, though the session stays open.
     """
     return encode_by(project, restore_weights(origin_of(project.session, project.path)))
 
@@ -121,22 +98,8 @@ def take_back(project: Project) -> Recoded:
 def read_otherwise(project: Project, views: Sequence[ColumnView]) -> Recoded:
     """Use the columns as a person chose from now on, and replay all answers.
 
-    Parameters
-    ----------
-    project : Project
-        It is of no use afterwards, though the session stays open.
-    views : sequence of ColumnView
-        The columns with their uses.
-
-    Returns
-    -------
-    Recoded
-        The session with the other encoding, and a copy of it as it was.
-
-    Raises
-    ------
-    DataError
-        The columns cannot be used so, or another column shall identify the rows of answers.
+    `project` is of no use afterwards, though the session stays open. Raises `DataError` if the columns
+    cannot be used so, or another column shall identify the rows of answers.
     """
     session, old = project.session, project.table.reading
     reading = read_by_views(project.table, views)
@@ -159,17 +122,7 @@ def list_weighed_columns(project: Project) -> tuple[str, ...]:
 def encode_by(project: Project, source: dict[str, Any]) -> Recoded:
     """Read the rows by another source and replay all answers.
 
-    Parameters
-    ----------
-    project : Project
-        It is of no use afterwards, though the session stays open.
-    source : dict
-        How the file is read from now on.
-
-    Returns
-    -------
-    Recoded
-        The session with the other encoding, and a copy of it as it was.
+    `project` is of no use afterwards, though the session stays open.
     """
     session, path = project.session, project.path
     if not os.access(path.parent, os.W_OK):

@@ -38,14 +38,8 @@ def write_row_labels(
     """Write the cluster of every row to Parquet files named after the files of the data.
 
     If `new` is given, these are other rows: each gets the cluster of its nearest group. Groups that the
-    answers show to be mixed are divided first.
-
-    Returns
-    -------
-    LabelledFiles
-        The files.
-    list of str
-        Sentences about the groups that were divided.
+    answers show to be mixed are divided first. Returns the files, and sentences about the groups that
+    were divided.
     """
     from linkwise.large.table_labels import take_new_tables, write_files
 
@@ -84,15 +78,8 @@ def divide_groups(
 ) -> tuple[GroupTable, list[str]]:
     """Divide the groups that the answers show to be mixed, and store them.
 
-    The rows of the session stay, so an undo needs nothing more: the parts of a group whose rows are not put
-    apart any more get the same cluster (`label_groups`).
-
-    Returns
-    -------
-    GroupTable
-        The groups.
-    list of str
-        Sentences for the person.
+    Also return sentences for the person. The rows of the session stay, so an undo needs nothing more: the
+    parts of a group whose rows are not put apart any more get the same cluster (`label_groups`).
     """
     mixed = [row for row in find_mixed(groups, session.evidence) if groups.steps[row] < 0]
     if not mixed:

@@ -18,19 +18,10 @@ RANGE = re.compile(r"(\d{1,9}) *[-–] *(\d{1,9})")
 
 @dataclass(frozen=True, slots=True)
 class ListedCluster:
-    """A cluster of the list.
+    """A cluster of the list; the largest has rank 1.
 
-    Attributes
-    ----------
-    rank : int
-        Its place by size; the largest is 1.
-    number, size : int
-    name : str
-        Empty if it has none.
-    found : RowHits or None
-        The rows that a search found in it.
-    first : tuple of int
-        Its first rows, so that a person recognises it without a name.
+    `found` are the rows that a search found in it, and `first` its first rows, so that a person
+    recognises it without a name.
     """
 
     rank: int
@@ -43,18 +34,10 @@ class ListedCluster:
 
 @dataclass(frozen=True, slots=True)
 class ClusterListing:
-    """Some of the clusters.
+    """Some of the clusters, the largest first.
 
-    Attributes
-    ----------
-    wanted : str
-        The text that was searched for; empty if a range was asked for, or the largest clusters.
-    clusters : tuple of ListedCluster
-        The largest first.
-    n_clusters : int
-        Number of all clusters.
-    n_more : int
-        Clusters that come next, and are not listed.
+    `wanted` is the text that was searched for; empty if a range was asked for, or the largest clusters.
+    `n_more` clusters come next, and are not listed.
     """
 
     wanted: str
@@ -66,18 +49,10 @@ class ClusterListing:
 def list_clusters(
     wanted: str, labels: Labels, names: Mapping[int, str], text_of: Callable[[int], str]
 ) -> ClusterListing:
-    """List clusters.
+    """List the largest clusters, those at places by size such as ``31-60``, or those that hold a text.
 
-    Parameters
-    ----------
-    wanted : str
-        Blank for the largest clusters, places by size such as ``31-60``, or a text that is searched for in
-        the names of clusters, and in what `text_of` gives of rows.
-    labels : ndarray of shape (n_rows,)
-    names : mapping of int to str
-        Names of clusters.
-    text_of : callable
-        The name of a row, or its name and its text.
+    The text is searched for in the names of clusters, and in what `text_of` gives of rows: the name of a
+    row, or its name and its text.
     """
     ranked = _rank_clusters(labels, names)
     wanted = wanted.strip()

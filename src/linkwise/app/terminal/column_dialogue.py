@@ -24,14 +24,7 @@ _START, _STOP = ("", "y", "yes"), ("q", "quit", "n", "no")
 
 
 def draw_columns(views: Sequence[ColumnView], width: int) -> RenderableType:
-    """Draw the columns with their kind, use, influence and an example; of many columns only some.
-
-    Parameters
-    ----------
-    views : sequence of ColumnView
-    width : int
-        Cells of the terminal.
-    """
+    """Draw the columns with their kind, use, influence and an example; of many columns only some."""
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold underline")
     table.add_column("", justify="right", style="dim")
     table.add_column("column", max_width=LONGEST_NAME, overflow="ellipsis", no_wrap=True)
@@ -73,20 +66,7 @@ def _shorten(text: str, most: int) -> str:
 
 
 def choose_columns(project: Project, console: Console) -> Project:
-    """Ask whether to start, and change uses and kinds of columns until the person does.
-
-    Parameters
-    ----------
-    project : Project
-        The session and its rows.
-    console : Console
-        Where the questions are shown.
-
-    Returns
-    -------
-    Project
-        The project with the columns that the person chose.
-    """
+    """Ask whether to start, and change uses and kinds of columns until the person does."""
     while (line := _read_line(console, "Start? [Y/n, or number of a column] ")) not in _START:
         if line in _STOP:
             raise KeyboardInterrupt

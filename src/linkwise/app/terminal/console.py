@@ -49,26 +49,11 @@ NextCommands = Callable[[Ending, Status], Sequence[tuple[str, str]]]
 class Terminal:
     """Draws the dialogue with rich.
 
-    Parameters
-    ----------
-    console : Console
-    pair : callable
-        ``pair(question, width, lines)`` draws the two items.
-    name_of : callable
-        The name of a row.
-    budget : int, optional
-    commands : callable, optional
-        ``commands(reason, status)`` gives pairs of a purpose and a command to type next.
-    counts : callable, optional
-        Returns a sentence on the columns that count; None if the learner does not learn them.
-    with_guidelines : bool, default=False
-        Whether the session has guidelines, which a key shows.
-    with_columns : bool, default=False
-        Whether a key leaves out columns.
-    with_later : bool, default=False
-        Whether a key puts a question off.
-    text_of : callable, optional
-        The text in which a search for clusters looks for a row; its name by default.
+    ``pair(question, width, lines)`` draws the two items. ``commands(reason, status)`` gives pairs of a
+    purpose and a command to type next. `counts` returns a sentence on the columns that count; None if the
+    learner does not learn them. The last flags tell whether a key shows guidelines, leaves out columns,
+    or puts a question off. `text_of` returns the text in which a search for clusters looks for a row, by
+    default its name.
     """
 
     def __init__(

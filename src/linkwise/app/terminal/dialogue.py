@@ -107,24 +107,9 @@ def run_dialogue(
 ) -> Ending:
     """Ask until the person stops, the budget is used up, or nothing is left to ask.
 
-    Parameters
-    ----------
-    session : Session
-    display : Display
-    reader : Reader
-    budget : int, optional
-        The largest number of answers that the session may hold.
-    busy : callable, optional
-        Gives a context manager for work that may take a while, to show progress.
-    clock : callable, optional
-        Returns the time in seconds, to measure how long an answer takes.
-    columns : ColumnChoice, optional
-        Proposes other weights or other columns.
-
-    Returns
-    -------
-    {"exhausted", "budget", "quit"}
-        The end of input counts as quitting.
+    The session may hold at most `budget` answers. `busy` gives a context manager for work that may take a
+    while, to show progress, and `clock` the time in seconds. `columns` proposes other weights or other
+    columns. The end of input counts as quitting.
     """
     draft = Draft(clock, is_timed=reader.is_timed)
     while True:
@@ -177,26 +162,9 @@ def run_audit(
     busy: BusyContext = nullcontext,
     clock: Clock = monotonic,
 ) -> Ending:
-    """Ask a person up to n pairs that a program answered; see `Session.audit`.
+    """Ask a person up to n pairs that the program `source` answered.
 
-    Parameters
-    ----------
-    session : Session
-    display : Display
-    reader : Reader
-    source : str
-        Name of the program.
-    n : int
-        Largest number of pairs.
-    busy : callable, optional
-        Gives a context manager for work that may take a while, to show progress.
-    clock : callable, optional
-        Returns the time in seconds, to measure how long an answer takes.
-
-    Returns
-    -------
-    {"exhausted", "quit"}
-        The end of input counts as quitting.
+    See `Session.audit` and `run_dialogue`.
     """
     given: list[int] = []  # numbers of the events of this audit
     draft = Draft(clock, is_timed=reader.is_timed)

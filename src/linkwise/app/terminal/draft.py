@@ -3,26 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import Any, Protocol
 
 from linkwise.errors import SessionError
-from linkwise.session.journal.events import Remark, check_note
+from linkwise.session.journal.events import check_note
 
 
 class Draft:
     """What goes with the answer to the present question.
 
-    Parameters
-    ----------
-    clock : callable
-        Returns the time in seconds.
-    is_timed : bool
-        Whether the seconds of an answer mean something.
-
-    Attributes
-    ----------
-    note : str
-        The note that was written for the answer; empty if there is none.
+    `clock` returns the time in seconds; `is_timed` tells whether the seconds of an answer mean something.
+    `note` is empty if there is none.
     """
 
     def __init__(self, clock: Callable[[], float], *, is_timed: bool) -> None:
@@ -44,7 +35,7 @@ class Draft:
         """Check and take a note; an empty one removes the note."""
         self.note = check_note(note)
 
-    def remark(self) -> Remark:
+    def remark(self) -> dict[str, Any]:
         """What is stored beside an answer that is given now."""
         seconds = self._clock() - self._shown if self._is_timed else None
         return {"seconds": seconds, "note": self.note}

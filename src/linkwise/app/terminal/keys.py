@@ -68,14 +68,10 @@ def asks_for_guidelines(text: str) -> bool:
 
 
 class SuspectCommand(NamedTuple):
-    """What to do about answers that are probably wrong.
+    """What to do about answers that are probably wrong: list them.
 
-    Attributes
-    ----------
-    action : {"list", "back", "turn", "sure"}
-        List the suspects; or take one back, turn it round, or confirm it.
-    number : int
-        Number of the suspect's event; 0 for the list.
+    Or take one back, turn it round, or confirm it. `number` is that of the suspect's event; 0 for the
+    list.
     """
 
     action: SuspectAction
@@ -83,12 +79,9 @@ class SuspectCommand(NamedTuple):
 
 
 def parse_suspect_command(text: str) -> SuspectCommand | str | None:
-    """Parse ``suspects``, or ``suspects back 3``.
+    """Parse ``suspects``, or ``suspects back 3``; None if the line begins with another word.
 
-    Returns
-    -------
-    SuspectCommand, str or None
-        A text if the words after ``suspects`` are unknown; None if the line begins with another word.
+    Returns a text if the words after ``suspects`` are unknown.
     """
     first, _, rest = text.strip().lower().partition(" ")
     if first not in (SUSPECT_KEY, SUSPECTS):
@@ -105,10 +98,7 @@ def parse_suspect_command(text: str) -> SuspectCommand | str | None:
 class Reader(Protocol):
     """Reads commands.
 
-    Attributes
-    ----------
-    is_timed : bool
-        Whether each answer is given after its question is shown, so that its seconds mean something.
+    With `is_timed` each answer is given after its question is shown, so that its seconds mean something.
     """
 
     @property

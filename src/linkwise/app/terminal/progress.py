@@ -14,19 +14,9 @@ from linkwise.types import Progress
 
 @contextmanager
 def busy(what: str, counting: str = "preparing") -> Iterator[Progress | None]:
-    """Show a spinner on stderr if it is a terminal.
+    """Show a spinner on stderr if it is a terminal; yield ``progress(done, total)``, or None.
 
-    Parameters
-    ----------
-    what : str
-        The work, in words.
-    counting : str, default="preparing"
-        The work in words once progress is reported: ``preparing: 412 of 931``.
-
-    Yields
-    ------
-    callable or None
-        ``progress(done, total)``; None if stderr is not a terminal.
+    Once progress is reported, the work is described as ``preparing: 412 of 931``, with `counting` first.
     """
     console = Console(stderr=True)
     if not console.is_terminal:
@@ -38,17 +28,9 @@ def busy(what: str, counting: str = "preparing") -> Iterator[Progress | None]:
 
 @contextmanager
 def show_bar(what: str) -> Iterator[Progress | None]:
-    """Show a bar on stderr if it is a terminal, with the time that is left.
+    """Show a bar on stderr if it is a terminal, with the time left.
 
-    Parameters
-    ----------
-    what : str
-        The work, in words.
-
-    Yields
-    ------
-    callable or None
-        ``progress(done, total)``; None if stderr is not a terminal.
+    Yield ``progress(done, total)``, or None.
     """
     console = Console(stderr=True)
     if not console.is_terminal:

@@ -15,11 +15,12 @@ from dataclasses import asdict
 from typing import Any
 
 from linkwise.app.project.exit_codes import say
+from linkwise.app.project.output import can_encode
 from linkwise.app.terminal.cluster_query import list_clusters
 from linkwise.app.terminal.dialogue import Ending, Revision
 from linkwise.constraints.facts import Answer
 from linkwise.learn.learner import Question
-from linkwise.session.journal.events import Event, Example
+from linkwise.session.journal.events import Event, Example, beside_answer
 from linkwise.session.session import Status
 from linkwise.session.state.suspects import SuspectAnswer
 from linkwise.types import Labels
@@ -28,14 +29,8 @@ from linkwise.types import Labels
 class JsonLines:
     """Writes the dialogue as JSON lines.
 
-    Parameters
-    ----------
-    item : callable
-        The values of a row, by column.
-    id_of : callable
-        The id of a row.
-    session : str
-        The path of the session file, for the summary.
+    `item` returns the values of a row by column, and `id_of` its id. `session` is the path of the file,
+    for the summary.
     """
 
     def __init__(
@@ -128,7 +123,10 @@ class JsonLines:
 
 def emit(**values: Any) -> None:
     """Write one JSON object on one line, at once."""
-    print(json.dumps(values, ensure_ascii=False), file=sys.stdout, flush=True)
+    text = json.dumps(values, ensure_ascii=False)
+    if not can_encode(text):
+        text = json.dumps(values)
+    print(text, file=sys.stdout, flush=True)
 
 
 def counts(status: Status) -> dict[str, int]:
@@ -183,10 +181,7 @@ def event_as_json(event: Event, id_of: Callable[[int], str]) -> dict[str, Any]:
         fields["pairs"] = len(event.facts)
     if event.source:
         fields["name" if event.kind == "name" else "source"] = event.source
-    if event.seconds is not None:
-        fields["seconds"] = event.seconds
-    if event.note:
-        fields["note"] = event.note
+    fields |= {name: value for name, value in beside_answer(event).items() if value not in (None, "")}
     if event.note_author != event.source:
         fields["note_author"] = event.note_author
     return fields

@@ -83,17 +83,7 @@ class ReviewDisplay(Protocol):
 def run_review(session: Session, display: ReviewDisplay, reader: Reader, reviewer: str) -> Ending:
     """Show one pair after the other until none is left or the reviewer stops; the end of input means quit.
 
-    Parameters
-    ----------
-    session : Session
-    display : ReviewDisplay
-    reader : Reader
-    reviewer : str
-        Who reviews: the source of the decisions.
-
-    Returns
-    -------
-    {"exhausted", "quit"}
+    `reviewer` is the source of the decisions.
     """
     decided: list[int] = []
     draft = Draft(time.monotonic, is_timed=False)
@@ -172,15 +162,8 @@ def describe_opinions(case: ReviewCase, name_of: Callable[[int], str]) -> list[s
 class ReviewTerminal:
     """Draws a review with rich.
 
-    Parameters
-    ----------
-    console : Console
-    pair : callable
-        ``pair(question, width, lines)`` draws the two items.
-    name_of : callable
-        The name of a row.
-    undo : str
-        The command that takes the last decision back.
+    ``pair(question, width, lines)`` draws the two items. `undo` is the command that takes the last
+    decision back.
     """
 
     def __init__(self, console: Console, pair: PairView, name_of: Callable[[int], str], undo: str) -> None:
@@ -257,15 +240,8 @@ class ReviewTerminal:
 class ReviewLines:
     """Writes a review as JSON lines.
 
-    ``case``: ids and rows of the pair, both items, who answered what and when. ``state`` and ``refused`` are
-    those of the questions (`linkwise.app.terminal.protocol`), and ``summary`` is the end.
-
-    Parameters
-    ----------
-    item : callable
-        The values of a row, by column.
-    id_of : callable
-        The id of a row.
+    ``case``: ids and rows of the pair, both items, who answered what and when. ``state`` and ``refused``
+    are those of the questions (`linkwise.app.terminal.protocol`), and ``summary`` is the end.
     """
 
     def __init__(self, item: Callable[[int], dict[str, Any]], id_of: Callable[[int], str]) -> None:

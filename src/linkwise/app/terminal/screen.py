@@ -34,15 +34,10 @@ Places = tuple[float | None, float | None]
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One column of the table about a pair.
+    """One column of the table about a pair, with both values.
 
-    Attributes
-    ----------
-    name, first, second : str
-        The column and both values.
-    places : tuple of float or None, or None
-        The place of both numbers between the lowest (0) and the highest (1) of all rows; None for a missing
-        number.
+    `places` has the place of both numbers between the lowest (0) and the highest (1) of all rows; None
+    for a missing number.
     """
 
     name: str
@@ -127,18 +122,7 @@ def _lines_of(row: Row, value_width: int) -> int:
 
 
 def pair_table(names: tuple[str, str], rows: Sequence[Row], *, width: int, most: int) -> RenderableType:
-    """Draw two items side by side; differences are bold and marked.
-
-    Parameters
-    ----------
-    names : tuple of str
-        The names of the two items.
-    rows : sequence of Row
-    width : int
-        Cells of the terminal.
-    most : int
-        Approximate number of lines to fill.
-    """
+    """Draw two items side by side, in about `most` lines; differences are bold and marked."""
     longest = max((cell_len(text) for row in rows for text in (row.first, row.second)), default=0)
     tracks = any(row.places for row in rows) and width >= LEAST_WIDTH_FOR_TRACKS and longest <= LONG_TEXT
     name_width = min(NAME_WIDTH, max((cell_len(r.name) for r in rows), default=1), width // 3)

@@ -165,21 +165,11 @@ def tune_weights(
 ) -> Weighting:
     """Find the best weights of the first dimensions by hill climbing.
 
-    Parameters
-    ----------
-    trials : Trials
-        Counts the clusterings.
-    before : Weighting or None
-        The result of an earlier round, with as many weights or fewer.
-    tune : callable
-        ``tune(trials, best, dimension)``: `try_factors` or `make_step_search`.
-    sweeps : int
-        Largest number of passes over all dimensions; a pass without improvement is the last.
-    mixed : bool, default=True
-        Whether the climb may start between equal weights and the metric of the constraints, or only at that
-        metric.
-    until_satisfied : bool, default=True
-        Whether the climb ends when every constraint is satisfied, or continues for validity.
+    `before` is the result of an earlier round, with as many weights or fewer. ``tune(trials, best,
+    dimension)`` is `try_factors` or `make_step_search`. A pass over all dimensions without improvement is
+    the last, after at most `sweeps`. With `mixed` the climb may start between equal weights and the
+    metric of the constraints, otherwise only at that metric. Unless `until_satisfied`, it continues for
+    validity when every constraint is satisfied.
     """
     best = _choose_start(trials, before, mixed)
     for _ in range(sweeps):

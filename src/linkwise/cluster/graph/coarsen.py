@@ -37,21 +37,9 @@ class Level(NamedTuple):
 
 
 def coarsen(problem: CutProblem, max_nodes: int) -> tuple[CutProblem, list[Level]]:
-    """Merge nodes until there are at most so many, or until few can be merged.
+    """Merge nodes until there are at most `max_nodes`, or until few can be merged.
 
-    Parameters
-    ----------
-    problem : CutProblem
-        The graph.
-    max_nodes : int
-        Number of nodes of a graph that is not coarsened further.
-
-    Returns
-    -------
-    CutProblem
-        The coarse graph.
-    list of Level
-        The finer graphs, the given one first.
+    Returns the coarse graph, and the finer graphs, the given one first.
     """
     levels: list[Level] = []
     while (m := len(problem.volume)) > max_nodes:

@@ -57,26 +57,9 @@ def solve_dense(matrix: Floats, wanted: int) -> Eigenpairs:
 
 
 def solve_sparse(matrix: sp.csr_array, known: Floats, wanted: int) -> Eigenpairs:
-    """The largest pairs of a sparse symmetric matrix whose largest eigenvalue is 1, with a known vector.
+    """The largest pairs of a sparse symmetric matrix, with a known vector to its largest eigenvalue 1.
 
-    Parameters
-    ----------
-    matrix : sparse array of shape (n, n)
-        The matrix.
-    known : ndarray of shape (n,)
-        An eigenvector to 1, of any length.
-    wanted : int
-        Number of pairs.
-
-    Returns
-    -------
-    Eigenpairs
-        Eigenvalues and eigenvectors.
-
-    Raises
-    ------
-    LinAlgError, RuntimeError
-        The solver did not converge.
+    Raises LinAlgError or RuntimeError if the solver does not converge.
     """
     n = len(known)
     if matrix.nnz > LARGE:

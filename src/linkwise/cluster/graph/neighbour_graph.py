@@ -48,23 +48,9 @@ class NeighbourGraph(NamedTuple):
 def build_neighbour_graph(
     X: NDArray[Any], constraints: Constraints, n_neighbors: int, sigma: float | None = None
 ) -> NeighbourGraph:
-    """Join each row to its nearest ones.
+    """Join each row to its nearest ones; rows with constraints are nodes of their own.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n_rows, n_features)
-        The rows.
-    constraints : Constraints
-        Constraints between the rows; rows with constraints are nodes of their own.
-    n_neighbors : int
-        Number of nearest nodes, or all if there are fewer.
-    sigma : float, optional
-        If given, weights are exp(-d² / (2 sigma²)), sigma in units of the features.
-
-    Returns
-    -------
-    NeighbourGraph
-        The graph and the node of each row.
+    With `sigma`, in units of the features, weights are exp(-d² / (2 sigma²)).
     """
     node, first = _number_nodes(X, constraints)
     points = X[first].astype(np.float64)

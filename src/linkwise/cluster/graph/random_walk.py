@@ -52,22 +52,10 @@ PRODUCTS = 60  # of a block with a dense graph, before it is factorised
 def embed_graph(graph: Graph, width: int, n_threads: int = 1, X: Floats | None = None) -> Floats | None:
     """The first eigenvectors of the random walk on a graph, those of its components before all others.
 
-    Parameters
-    ----------
-    graph : ndarray or sparse array of shape (n_rows, n_rows)
-        Symmetric weights, not negative; the diagonal is ignored and a dense array is overwritten.
-    width : int
-        Number of vectors, at most n_rows.
-    n_threads : int, default=1
-        Number of threads for products with a dense graph; it does not change the result.
-    X : ndarray of shape (n_rows, n_features), optional
-        Rows of which a dense graph is Gaussian. Their main directions are
-        near the eigenvectors of wide weights, and a solver that begins there needs fewer products.
-
-    Returns
-    -------
-    ndarray of shape (n_rows, width), or None
-        None if there are no edges, or if a solver fails.
+    Weights are symmetric and not negative; the diagonal is ignored, and a dense array is overwritten. `X`
+    are rows of which a dense graph is Gaussian: their main directions are near the eigenvectors of wide
+    weights, and a solver that begins there needs fewer products. None if there are no edges, or if a
+    solver fails.
     """
     weights, degree = _thin_graph(graph)
     if not degree.any():
@@ -100,17 +88,7 @@ def embed_graph(graph: Graph, width: int, n_threads: int = 1, X: Floats | None =
 def laplacian_eigenvalues(graph: Graph, vectors: Floats) -> Floats:
     """Eigenvalues of the normalised Laplacian, from the eigenvectors of the random walk on a graph.
 
-    Parameters
-    ----------
-    graph : ndarray or sparse array of shape (n_rows, n_rows)
-        Without loops.
-    vectors : ndarray of shape (n_rows, n_values)
-        Eigenvectors.
-
-    Returns
-    -------
-    ndarray of shape (n_values,)
-        Ascending, from 0 to 2.
+    The graph has no loops. Eigenvalues ascend, from 0 to 2.
     """
     degree = np.asarray(graph.sum(axis=0)).ravel()[:, None]
     within = (vectors * (degree * vectors - graph @ vectors)).sum(axis=0)

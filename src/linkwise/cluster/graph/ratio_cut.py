@@ -58,19 +58,8 @@ class CutProblem(NamedTuple):
 def find_splits(problem: CutProblem, start: Floats, max_iter: int) -> NDArray[np.bool_]:
     """Run RatioDCA from a start with growing prices until no cannot-link is broken.
 
-    Parameters
-    ----------
-    problem : CutProblem
-        The graph to cut.
-    start : ndarray of shape (m,)
-        The first vector for each price; it must not be constant.
-    max_iter : int
-        Largest number of iterations of each convex problem.
-
-    Returns
-    -------
-    ndarray of shape (n_splits, m)
-        The best set of nodes for each price, each once.
+    The start, of shape (m,), must not be constant. Returns the best set of nodes for each price, each
+    once.
     """
     first = np.ascontiguousarray(start, dtype=np.float64)
     return native.ratio_splits(problem.to_native(), first, max_iter=max_iter).astype(bool)

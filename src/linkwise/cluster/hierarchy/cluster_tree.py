@@ -45,16 +45,10 @@ class ClusterTree(NamedTuple):
 
 
 def build_cluster_tree(children: Nodes, heights: Heights, least: int) -> ClusterTree:
-    """Build the tree of all clusters of at least `least` rows.
+    """Build the tree of all clusters of at least `least` rows, which is 2 or more.
 
-    Parameters
-    ----------
-    children : ndarray of shape (n_rows - 1, 2)
-        Merges, numbered as in SciPy and scikit-learn: rows, and n_rows + i for the i-th merge.
-    heights : ndarray of shape (n_rows - 1,)
-        Ascending.
-    least : int, at least 2
-        Smallest number of rows of a cluster.
+    `children`, of shape (n_rows - 1, 2), are merges, numbered as in SciPy and scikit-learn: rows, and
+    n_rows + i for the i-th merge. `heights` ascend.
     """
     n = len(children) + 1
     size = np.ones(2 * n - 1, dtype=np.int64)
@@ -166,14 +160,7 @@ def _find_common_ancestor(parent: Nodes, depth: Nodes, one: Nodes, other: Nodes)
 def select_clusters(tree: ClusterTree, worth: Worth, *, whole: bool) -> list[int]:
     """Select the clusters that satisfy most; of equals the most stable, then the larger.
 
-    Parameters
-    ----------
-    tree : ClusterTree
-        The clusters.
-    worth : Worth
-        Their scores.
-    whole : bool
-        Whether the cluster of all rows may be chosen although it has smaller clusters.
+    `whole` tells whether the cluster of all rows may be chosen although it has smaller clusters.
     """
     children = tree.children
     best: list[tuple[float, float]] = [(0.0, 0.0)] * len(children)
@@ -220,19 +207,10 @@ def renumber_by_first_row(labels: NDArray[Any]) -> NDArray[np.int32]:
 def extract_labels(
     children: Nodes, heights: Heights, constraints: Constraints, least: int, *, ties: Ties, whole: bool
 ) -> NDArray[np.int32]:
-    """Label rows by the best choice of clusters from a dendrogram.
+    """Label rows by the best choice of clusters from a dendrogram, as for `build_cluster_tree`.
 
-    Parameters
-    ----------
-    children, heights, least
-        As for `build_cluster_tree`.
-    constraints : Constraints
-        Must-links and cannot-links between the rows.
-    ties : {"stability", "larger"}
-        Which clusters are chosen if several choices satisfy equally many constraints: the more stable, or the
-        larger ones.
-    whole : bool
-        As for `select_clusters`.
+    `ties` tells which choice counts if several satisfy equally many constraints: that of the more stable
+    ("stability") or of the larger clusters. `whole` is as for `select_clusters`.
     """
     tree = build_cluster_tree(children, heights, least)
     judged = tree if ties == "stability" else tree._replace(stability=np.zeros(len(tree.parent)))

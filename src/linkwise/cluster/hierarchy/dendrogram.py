@@ -12,19 +12,8 @@ Heights = NDArray[np.float64]
 def build_single_linkage(one: Nodes, other: Nodes, heights: Heights) -> tuple[Nodes, Heights]:
     """Build the dendrogram of a spanning tree by merging along its edges, the shortest first.
 
-    Parameters
-    ----------
-    one, other : ndarray of shape (n_rows - 1,)
-        Ends of the edges.
-    heights : ndarray of shape (n_rows - 1,)
-        Their lengths.
-
-    Returns
-    -------
-    children : ndarray of shape (n_rows - 1, 2)
-        Merges, numbered as in SciPy and scikit-learn: rows, and n_rows + i for the i-th merge.
-    heights : ndarray of shape (n_rows - 1,)
-        Ascending.
+    Merges are numbered as in SciPy and scikit-learn: rows, and n_rows + i for the i-th merge. Heights
+    ascend.
     """
     n, order = len(heights) + 1, np.argsort(heights, kind="stable")
     above = list(range(2 * n - 1))  # a node nearer to the top of what each node is in
@@ -46,16 +35,8 @@ def build_single_linkage(one: Nodes, other: Nodes, heights: Heights) -> tuple[No
 def convert_reachability(order: Nodes, reach: Heights) -> tuple[Nodes, Heights]:
     """Build the dendrogram of a reachability plot: neighbours are merged at the height of the later one.
 
-    Parameters
-    ----------
-    order : ndarray of shape (n_rows,)
-        Rows in the order of the plot.
-    reach : ndarray of shape (n_rows,)
-        Their heights in that order; the first is ignored.
-
-    References
-    ----------
-    Sander, Qin, Lu, Niu and Kovarsky (2003), Automatic extraction of clusters from hierarchical clustering
-    representations. PAKDD.
+    `order` are the rows in the order of the plot, and `reach` their heights in that order; the first is
+    ignored. Sander, Qin, Lu, Niu and Kovarsky (2003), Automatic extraction of clusters from hierarchical
+    clustering representations. PAKDD.
     """
     return build_single_linkage(order[:-1], order[1:], reach[1:])

@@ -28,21 +28,10 @@ ADVICE = (
 
 
 def find_separating_labels(pairs: NDArray[np.int32], m: int, k: int, rows: Nodes) -> NDArray[np.int32] | None:
-    """Find labels 0..k-1 that separate all pairs; None if the limited search finds none.
+    """Find labels 0..k-1 that separate all pairs of m nodes; None if the limited search finds none.
 
-    Parameters
-    ----------
-    pairs : ndarray of shape (q, 2)
-        Pairs of nodes, 0 to m - 1, that need different labels.
-    m, k : int
-        Number of nodes, and of labels.
-    rows : ndarray of shape (m,)
-        A row of each node, for messages.
-
-    Raises
-    ------
-    InfeasibleConstraintsError
-        There are no such labels; the error names an odd cycle or a clique if one is found.
+    `rows` has a row of each node, for messages. Raises `InfeasibleConstraintsError` if there are no such
+    labels, with an odd cycle or a clique if one is found.
     """
     if k <= 2:
         return _find_two_labels(pairs, m, k, rows)

@@ -44,41 +44,14 @@ def k_means(
     tol: float = 1e-4,
     n_threads: int | None = None,
 ) -> KMeansResult:
-    """Cluster rows by k-means.
+    """Cluster rows by k-means; fewer than `k` clusters if `X` has fewer distinct rows. Return the best run.
 
-    Parameters
-    ----------
-    X : (n, d) array
-        float32 or float64; anything else is converted to float64. No NaN or infinity.
-    k : int, at least 1
-        Number of clusters; fewer are returned if `X` has fewer distinct rows.
-    seed : int or sequence of int, not negative
-        Entropy for `numpy.random.SeedSequence`. The same seed gives the same result, for any number
-        of threads.
-    n_init : int or "auto", default="auto"
-        Number of starts; the run of least inertia is the result. "auto" is 10 up to 10 000 rows and 1 above.
-    max_iter : int, default=300
-        Iterations of one run.
-    tol : float, default=0.0001
-        A run stops when the squared shift of the centres is at most `tol` times the mean variance of
-        the features (above 10 000 rows that of the sample).
-    n_threads : int or None, default=None
-        None: `linkwise.parallel.n_threads`.
+    The seed is entropy for `numpy.random.SeedSequence`; the result is the same for any number of threads.
+    "auto" is 10 starts up to 10 000 rows and 1 above. A run stops when the squared shift of the centres
+    is at most `tol` times the mean variance of the features (above 10 000 rows that of the sample).
 
-    Returns
-    -------
-    KMeansResult
-        The best run.
-
-    Raises
-    ------
-    ValueError
-        If `k`, `n_init` or `max_iter` is below 1, or `X` is not a matrix with rows and columns.
-
-    References
-    ----------
-    Arthur and Vassilvitskii (2007), k-means++: the advantages of careful seeding.
-    Bradley and Fayyad (1998), Refining initial points for k-means clustering.
+    Arthur and Vassilvitskii (2007), k-means++: the advantages of careful seeding. Bradley and Fayyad
+    (1998), Refining initial points for k-means clustering.
     """
     X = _as_rows(X)
     if k < 1:
@@ -108,21 +81,10 @@ def k_means_runs(
     n_threads: int | None = None,
     weight: NDArray[np.int64] | None = None,
 ) -> native.LloydRuns:
-    """Cluster rows by k-means from several k-means++ starts and keep every run.
+    """Cluster rows by k-means from several k-means++ starts and keep every run, otherwise as `k_means`.
 
-    Parameters
-    ----------
-    X, k, seed, max_iter, tol, n_threads
-        As for `k_means`, which would keep the best run. All rows are used, however many there are.
-    n_runs : int, at least 1
-        Number of runs.
-    weight : ndarray of shape (n_rows,), optional
-        Counts of the rows.
-
-    Returns
-    -------
-    LloydRuns
-        It has fewer than `k` centres if `X` has fewer distinct rows.
+    All rows are used, however many there are; `weight` counts each. There are fewer than `k` centres if
+    `X` has fewer distinct rows.
     """
     X = _as_rows(X)
     for name, value in (("k", k), ("n_runs", n_runs)):

@@ -116,16 +116,10 @@ def reduce_metrics(metrics: Metrics, centers: Centers) -> Array:
 
 
 def scatter_about(raw: Array, sums: Array, counts: NDArray[np.int64], at: Centers) -> Array:
-    """Move scatters of clusters to the points `at`.
+    """Move scatters of clusters to the points `at`, of shape (k, d).
 
-    Parameters
-    ----------
-    raw : (g, d) or (g, d, d)
-        Scatters about the origin, of all rows (g = 1) or of each cluster.
-    sums, counts : (k, d), (k,)
-        Of the rows of each cluster, in the same coordinates.
-    at : (k, d)
-        The points.
+    `raw`, of shape (g, d) or (g, d, d), are scatters about the origin, of all rows (g = 1) or of each
+    cluster. `sums` and `counts` are of the rows of each cluster, in the same coordinates.
     """
     if raw.ndim == 2:
         change = counts[:, None] * at**2 - 2 * sums * at

@@ -36,21 +36,9 @@ def draw_soft_starts(
 ) -> list[Centers]:
     """Draw first centres for soft constraints, each (k, d).
 
-    Parameters
-    ----------
-    X : (n, d) rows
-        The rows.
-    constraints : Constraints
-        Must-links and cannot-links between the rows.
-    n_clusters, k : int
-        Number of clusters asked for, and the same limited by the number of distinct rows.
-    seed : int
-        Seed of all random draws.
-    init : "neighbourhoods", "k-means++" or array of shape (k, d)
-        With "neighbourhoods" only the first start uses them, filled up by k-means++; a misleading
-        neighbourhood then spoils one start only.
-    n_init : int, at least 1
-        Number of starts.
+    `n_clusters` were asked for, and `k` is limited by the number of distinct rows. With "neighbourhoods"
+    only the first start uses them, filled up by k-means++; a misleading neighbourhood then spoils one
+    start only.
     """
     if not isinstance(init, str):
         return [check_init(init, n_clusters, k, X.shape[1])]

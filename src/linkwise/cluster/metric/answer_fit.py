@@ -86,20 +86,10 @@ class AnswerFit:
 
 
 class AnsweredPairs(NamedTuple):
-    """Rows with answers, and what the answers say of their pairs.
+    """Rows with answers, ascending, and what the answers say of their pairs.
 
-    Attributes
-    ----------
-    rows : ndarray of shape (m,)
-        The rows, ascending.
-    pairs : ndarray of shape (n, 2)
-        The answered pairs, by their places in `rows`.
-    is_same : ndarray of shape (n,)
-        Whether the answer was "yes".
-    cluster : ndarray of shape (m,)
-        The component of each row: what "yes" joins.
-    apart : ndarray of shape (m, m)
-        Whether an answer separates the components of two rows.
+    `pairs` has the places of the answered pairs in `rows`, `is_same` whether the answer was "yes", `cluster`
+    the component of each row, and `apart` whether an answer separates the components of two rows.
     """
 
     rows: NDArray[np.int64]
@@ -117,23 +107,10 @@ def find_predictors(
 ) -> AnswerFit | None:
     """Find the columns that the answers follow, if these are not the compared ones.
 
-    Parameters
-    ----------
-    facts : sequence of Fact
-        The answers in their order.
-    X : ndarray of shape (n_rows, n_features)
-        The rows as they are compared.
-    compared : sequence of str
-        The names of the compared columns.
-    measure_others : callable
-        Returns, for some rows, the distances between them by each other column, of shape (m, m). It is called
-        only if the answers do not follow the compared columns.
-
-    Returns
-    -------
-    AnswerFit or None
-        None if the answers follow the compared columns, if no other column predicts them, and while there are
-        fewer than 20 answered pairs or fewer than 2 of a kind.
+    `X` holds the rows as they are compared. `measure_others` returns, for some rows, the distances between
+    them by each other column; it is called only if the answers do not follow the compared columns. Returns
+    None if they do, if no other column predicts them, and while there are fewer than 20 answered pairs or
+    fewer than 2 of a kind.
     """
     if not has_no_excess(facts):
         return None
@@ -162,22 +139,7 @@ def find_predictors(
 
 
 def is_random(facts: Sequence[Fact], X: NDArray[np.floating], seen: AnsweredPairs | None = None) -> bool:
-    """Whether the answers look random to similarity.
-
-    Parameters
-    ----------
-    facts : sequence of Fact
-        The answers in their order.
-    X : ndarray of shape (n_rows, n_features)
-        The rows as they are compared.
-    seen : AnsweredPairs, optional
-        What `list_pairs` returns of the answers.
-
-    Returns
-    -------
-    bool
-        False while there are fewer than 20 answered pairs, since nothing is known then.
-    """
+    """Whether the answers look random to the similarity of the rows; False with fewer than 20 of them."""
     if not has_no_excess(facts):
         return False
     seen = list_pairs(facts) if seen is None else seen

@@ -62,22 +62,10 @@ class ColumnProposal:
 def propose_columns(
     X: NDArray[np.floating], sources: Sequence[str], must_links: Pairs, cannot_links: Pairs
 ) -> ColumnProposal | None:
-    """Propose weights for columns.
+    """Propose weights for columns of the table, whose features are added up by their `sources`.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n_rows, n_features)
-        The encoded rows.
-    sources : sequence of str, length n_features
-        The column of the table from which each feature comes; features of one column are added up.
-    must_links, cannot_links : ndarray of shape (n_pairs, 2)
-        The rows of the answered pairs.
-
-    Returns
-    -------
-    ColumnProposal or None
-        None if there are fewer than 20 pairs, fewer than 4 of a kind, a single column or more than 60, if the
-        weights do not predict held-out answers clearly better, or if they change no column clearly.
+    None if there are fewer than 20 pairs, fewer than 4 of a kind, a single column or more than 60, if the
+    weights do not predict held-out answers clearly better, or if they change no column clearly.
     """
     names = list(dict.fromkeys(sources))
     if not 2 <= len(names) <= _MOST_COLUMNS or min(len(must_links), len(cannot_links)) < LEAST_OF_EACH:

@@ -59,18 +59,9 @@ class _Iterate(NamedTuple):
 def maximize_lengths(
     pairs: Array, weight: Array, *, diagonal: bool, tol: float, max_iter: int
 ) -> SearchResult:
-    """Find the metric of trace 1 that maximises the sum of the lengths of pairs.
+    """Find the metric of trace 1 that maximises the weighted sum of the lengths of pairs; no length is 0.
 
-    Parameters
-    ----------
-    pairs : (m, d)
-        Differences of the rows of each pair; none is 0.
-    weight : (m,)
-        Positive.
-    diagonal : bool
-        Whether the metric is weights, (d,), or a matrix, (d, d).
-    tol : float
-        The gap at which to stop.
+    If `diagonal`, it is weights, (d,), otherwise a matrix. The search stops at the gap `tol`.
     """
     among = _weights(pairs.shape[1]) if diagonal else _matrices(pairs.shape[1])
     given = pairs**2 if diagonal else pairs

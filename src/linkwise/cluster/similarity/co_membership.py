@@ -12,15 +12,8 @@ from scipy.sparse.linalg import LinearOperator
 class CoMembership(LinearOperator):
     """K = sum over t of alpha_t [rows i and j share a cluster in clustering t], never formed.
 
-    Products with vectors and matrices, single entries and rows are computed when they are asked for, in time
-    O(n t); `toarray` forms all n² entries.
-
-    Parameters
-    ----------
-    hypotheses : ndarray of shape (n_rows, n_clusterings)
-        Labels.
-    alphas : ndarray of shape (n_clusterings,)
-        Weights of the clusterings.
+    Products with vectors and matrices, single entries and rows are computed when they are asked for, in
+    time O(n t); `toarray` forms all n² entries. `hypotheses` are labels of shape (n_rows, n_clusterings).
     """
 
     def __init__(self, hypotheses: NDArray[Any], alphas: NDArray[np.float64]) -> None:

@@ -91,20 +91,7 @@ def fit_mixture(
 ) -> Mixture:
     """Fit a mixture by EM, from the clusters of a k-means of the chunklets.
 
-    Parameters
-    ----------
-    Z : (n, d) rows
-        The rows.
-    weight : (n,) as if each row were there so many times, on average once
-        Weights of the rows.
-    chunklets : Chunklets
-        The constraints, as chunklets.
-    k : int
-        Number of clusters.
-    prior : (d, d)
-        Prior covariance.
-    entropy : SeedSequence
-        Seed of all random draws.
+    `weight` is as if each row were there so many times, on average once. `prior` is the prior covariance.
     """
     weight = np.maximum(weight, _NEVER)  # a row without any has no place
     chance = np.eye(k)[_initial_clusters(Z, weight, chunklets.number, k, entropy)]
@@ -150,19 +137,9 @@ def expect(mixture: Mixture, Z: Array, chunklets: Chunklets) -> Array:
 
 
 def separate_probabilities(own: Array, apart: Pairs) -> Array:
-    """Compute probabilities of k values for m nodes, of which some pairs must differ.
+    """Compute probabilities of k values for m nodes, of which the pairs `apart` must differ.
 
-    Parameters
-    ----------
-    own : (m, k) logarithms of probabilities without pairs
-        Log-probabilities.
-    apart : (q, 2)
-        Pairs that differ.
-
-    Returns
-    -------
-    (m, k)
-        Probabilities.
+    `own`, of shape (m, k), are the logarithms of probabilities without pairs.
     """
     if len(apart) == 0 or own.shape[1] == 1:
         return normalize(own)

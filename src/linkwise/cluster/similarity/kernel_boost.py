@@ -261,18 +261,10 @@ class KernelRound(NamedTuple):
 
 
 def row_weights(ends: NDArray[np.int32], told: Array, untold: float, n: int) -> Array:
-    """Sum the weights of each row's pairs, given as logarithms, shape (n,).
+    """Sum the weights of each row's pairs, shape (n,).
 
-    Parameters
-    ----------
-    ends : (s, 2) rows
-        Rows of the pairs.
-    told : (s,) of pairs in constraints
-        Logarithms of their weights.
-    untold : of every other pair
-        Logarithm of the weight.
-    n : int
-        Number of rows.
+    Weights are given as logarithms: `told` of the pairs in constraints, whose rows are `ends`, and
+    `untold` of every other pair.
     """
     most = max(float(told.max()), untold)
     rows = ends.ravel()

@@ -238,11 +238,7 @@ class PCP(NearestRowClusterer):
 def build_graph(X: Any, kernel: str) -> tuple[Array, NDArray[np.int64]]:
     """I - L, and for each row the first that is identical.
 
-    Returns
-    -------
-    (n, n) weights of the graph over the roots of the degrees of both ends; 0 on the diagonal
-    (n,)
-        For each row the first row that is identical.
+    I - L has the weights of the graph over the roots of the degrees of both ends, and 0 on the diagonal.
     """
     n = X.shape[0]
     if n > MOST_SIMILARITIES:
@@ -344,20 +340,8 @@ def solve(
 ) -> Optimum:
     """Maximize <S, K> over K = VV' with unit diagonal and K_ij = 0 for all pairs that are apart.
 
-    Parameters
-    ----------
-    S : (m, m) symmetric, none below 0
-        Similarities of the components.
-    apart : (q, 2), each pair once
-        Pairs that differ.
-    columns : int
-        Of V, to begin with.
-    rng : Generator
-        For the first V.
-    tol, max_iter
-        As of `PCP`.
-    told : callable
-        Logarithms of their weights.
+    S is symmetric, none below 0, and each pair is in `apart` once. V has so many columns to begin with,
+    drawn by `rng`.
     """
     m = len(S)
     own = float(np.trace(S))  # times K_ii, which are 1

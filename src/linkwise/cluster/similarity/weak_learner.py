@@ -91,32 +91,10 @@ def constrained_k_means(
 ) -> WeakClustering:
     """Run passes from given centres until they converge.
 
-    Parameters
-    ----------
-    space : Space
-        The rows.
-    means : SpaceMeans
-        Centres to start from.
-    pairs : PairList
-        The constraints.
-    order : ndarray of shape (s,)
-        Constraints, the highest priority first.
-    share : ndarray of shape (s,)
-        Priorities; they add up to 1.
-    max_passes : int
-        Largest number of passes.
-    convergence : {"repeat", "stable", "first rise"}, default="repeat"
-        End when labels repeat, or when patience ends, with the best pass; end when labels repeat, with the
-        last pass, as printed; or end when the inertia does not fall, with the pass before, as in the authors'
-        program.
-    patience : int or None, default=10
-        Number of passes without a better one after which passes end, with convergence "repeat"; None: any
-        number.
-
-    Returns
-    -------
-    WeakClustering
-        The labels and centres.
+    `order` has the constraints, the highest priority first, and `share` their priorities, which add up to
+    1. Passes end when labels repeat ("repeat"), or after `patience` passes without a better one, with the
+    best pass; when labels repeat ("stable"), with the last pass, as printed; or when the inertia does not
+    fall ("first rise"), with the pass before, as in the authors' program.
     """
     plan = PassPlan(
         pairs.ends, pairs.must, order, share, max_passes, CONVERGENCES.index(convergence), patience or 0

@@ -17,18 +17,11 @@ from linkwise.cluster.trees.tree import Condition
 class Columns:
     """The possible tests of the rows, and the columns of the sum of squares.
 
-    Attributes
-    ----------
-    features : ndarray of shape (n_rows, p)
-        Centred, scaled, one column a value where nominal; padded with zeros to a multiple of 8.
-    column : ndarray of shape (n_tests,)
-        The column of each test; a column with a single value has none.
-    value : ndarray of shape (n_tests,)
-        The value to compare with if the column is nominal; NaN for a threshold.
-    order, rank : ndarray of shape (n_tests, n_rows)
-        Rows from the largest to the smallest value, and the number of smaller values, 0 where none are equal.
-    tied : ndarray of shape (n_tests,)
-        Whether any values are equal.
+    `features`, of shape (n_rows, p), are centred, scaled, one column a value where nominal, padded with
+    zeros to a multiple of 8. For each test there is its `column`, none with a single value; the `value`
+    to compare with if the column is nominal, NaN for a threshold; the `order` of the rows from the
+    largest to the smallest value, and as `rank` the number of smaller values, 0 where none are equal; and
+    whether any values are `tied`.
     """
 
     X: NDArray[Any]

@@ -36,16 +36,10 @@ Way = tuple[tuple[int, bool], ...]
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """A binary tree: a test or a label at each node.
+    """A binary tree: a test or a label at each node; node 0 is the root.
 
-    Attributes
-    ----------
-    tests : tuple of Condition or None
-        Of each node, None at a leaf; node 0 is the root.
-    yes, no : ndarray of shape (n_nodes,)
-        The nodes that follow, -1 at a leaf.
-    label : ndarray of shape (n_nodes,)
-        Cluster of a leaf, -1 elsewhere.
+    `tests` are None at a leaf. `yes` and `no` are the nodes that follow, -1 at a leaf. `label` is the
+    cluster of a leaf, -1 elsewhere.
     """
 
     tests: tuple[Condition | None, ...]

@@ -175,10 +175,8 @@ def _spanning_tree(
 ) -> tuple[Rows, NDArray[np.float64]]:
     """Run Prim's algorithm under mutual reachability, the shorter of equal edges first.
 
-    Returns
-    -------
-    parent, weight : ndarrays of shape (n_rows - 1,)
-        The edge that joins each row except the first; rows are positions in the cluster.
+    Returns the edge that joins each row except the first: its other end, and its weight. Rows are
+    positions in the cluster.
     """
     m = len(rows)
     parent, weight = np.zeros(m, dtype=np.intp), np.full(m, np.inf)

@@ -23,27 +23,7 @@ _CODE_NAME = re.compile(
 def turn_into_categories(
     frame: nw.DataFrame[Any], names: NamedColumns, as_categories: Sequence[str]
 ) -> nw.DataFrame[Any]:
-    """Turn columns of numbers into texts, which are categories.
-
-    Parameters
-    ----------
-    frame : narwhals.DataFrame of shape (n_rows, n_columns)
-        The table.
-    names : NamedColumns
-        The columns that have another use.
-    as_categories : sequence of str
-        The columns to turn; those that hold texts stay as they are.
-
-    Returns
-    -------
-    narwhals.DataFrame of shape (n_rows, n_columns)
-        The table with these columns as texts, such as "8001" for 8001.
-
-    Raises
-    ------
-    DataError
-        A column does not exist, has another use, or holds neither numbers nor texts.
-    """
+    """Turn columns of numbers into texts, such as "8001" for 8001, which are categories."""
     import narwhals as nw
 
     texts = []

@@ -31,25 +31,7 @@ def holds_lists(series: nw.Series[Any]) -> bool:
 
 
 def read_curves(frame: nw.DataFrame[Any], columns: Sequence[Column]) -> NDArray[np.float64]:
-    """Read the curves of a table without scaling them.
-
-    Parameters
-    ----------
-    frame : narwhals.DataFrame of shape (n_rows, n_columns)
-        The table.
-    columns : sequence of Column
-        Its columns, one with the role curve or at least two with the role sample.
-
-    Returns
-    -------
-    ndarray of shape (n_rows, n_samples), float64
-        The values, NaN where one is missing.
-
-    Raises
-    ------
-    DataError
-        A cell holds no list of numbers, or the lists differ in length.
-    """
+    """Read the curves of a table without scaling them: (n_rows, n_samples), NaN where a value is missing."""
     for column in columns:
         if column.role == "curve":
             return _curves_from_lists(frame[column.name])

@@ -74,20 +74,10 @@ def cycle_of(name: str) -> Cycle:
 
 # ---------------------------------------------------------------- places in a cycle
 def find_places(series: nw.Series[Any], kind: CycleKind) -> NDArray[np.float64]:
-    """Find the place of each date or time in a cycle.
+    """Find the place of each date or time in a cycle, by the column's own time zone; NaN if it is missing.
 
-    Parameters
-    ----------
-    series : narwhals.Series of shape (n_rows,)
-        Dates, or times of day. The time is that of the column's own time zone.
-    kind : {"hour", "weekday", "season"}
-        The cycle.
-
-    Returns
-    -------
-    ndarray of shape (n_rows,), float64
-        Hours from 0 to 24; 0 for Monday to 6 for Sunday; or days since 1 January of a year without a leap
-        day. NaN where the value is missing.
+    Places are hours from 0 to 24; 0 for Monday to 6 for Sunday; or days since 1 January of a year without
+    a leap day.
     """
     hours = read_hours(series)
     if hours is not None:
@@ -169,27 +159,10 @@ def format_place(place: float, kind: CycleKind) -> str:
 
 # ---------------------------------------------------------------- columns
 def read_cycles(given: Sequence[str], frame: nw.DataFrame[Any], drop: Sequence[str] = ()) -> list[Cycle]:
-    """Read which cycles are asked for.
+    """Read which cycles are asked for, each once.
 
-    Parameters
-    ----------
-    given : sequence of str
-        Names of columns, whose cycles are those that they go through more than once; or a single cycle of a
-        column, such as ``sent=hour``.
-    frame : narwhals.DataFrame of shape (n_rows, n_columns)
-        The table.
-    drop : sequence of str, default=()
-        Columns that are left out.
-
-    Returns
-    -------
-    list of Cycle
-        The cycles, each once.
-
-    Raises
-    ------
-    DataError
-        A column does not exist, is dropped, holds no dates or times, or does not vary in the cycle.
+    A name of a column means all cycles that it goes through more than once; ``sent=hour`` is a single
+    one.
     """
     found: dict[Cycle, None] = {}
     for one in given:
@@ -261,25 +234,7 @@ def _count_turns(series: nw.Series[Any], kind: CycleKind) -> float:
 
 
 def add_cycles(frame: nw.DataFrame[Any], cycles: Sequence[Cycle]) -> nw.DataFrame[Any]:
-    """Add a column for each cycle at the end of a table.
-
-    Parameters
-    ----------
-    frame : narwhals.DataFrame of shape (n_rows, n_columns)
-        The table.
-    cycles : sequence of Cycle
-        The cycles.
-
-    Returns
-    -------
-    narwhals.DataFrame of shape (n_rows, n_columns + n_cycles)
-        The table with a column of hours, of days since 1 January, or of names of days for each of them.
-
-    Raises
-    ------
-    DataError
-        A column has the name of a new one, does not exist, or holds no dates.
-    """
+    """Add a column for each cycle at the end of a table: hours, days since 1 January, or names of days."""
     import narwhals as nw
 
     columns = []
@@ -322,18 +277,8 @@ def describe_cycles(cycles: Sequence[Cycle]) -> list[str]:
 def find_cycles(frame: nw.DataFrame[Any], names: Sequence[str]) -> list[Cycle]:
     """Find the cycles in which dates and times have a rhythm.
 
-    Parameters
-    ----------
-    frame : narwhals.DataFrame of shape (n_rows, n_columns)
-        The table.
-    names : sequence of str
-        Columns to look at.
-
-    Returns
-    -------
-    list of Cycle
-        The cycles that at least 30 values go through at least twice (over two days, two weeks or two years),
-        and over which they are spread so unevenly as even values would be once in a thousand times.
+    At least 30 values go through such a cycle at least twice (over two days, two weeks or two years), and
+    are spread over it so unevenly as even values would be once in a thousand times.
     """
     return [
         Cycle(name, kind)

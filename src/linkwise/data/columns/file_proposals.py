@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linkwise.data.columns.roles import is_key, to_numbers, to_words, value_kind
+from linkwise.data.columns.roles import decide_column, is_key, to_numbers, to_words, value_kind
+from linkwise.data.read.parse import MARKERS, parse_columns
 from linkwise.data.reading import Reading
 
 if TYPE_CHECKING:
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
 
 _NINES = re.compile(r"-?9{2,}(\.9+)?")
 _LEAST_OTHERS = 5  # values beside those that mean missing
+_APART = 0.1  # of the range of the others: how far a sign of another column is from them at least
 _YEARS = (1500, 2200)
 _TOTALS = ("total", "totals", "grand total", "sum", "gesamt", "summe", "insgesamt", "somme", "totale")
 _CLOSE = 0.01  # of a total to the sum of the rows, relative to it
@@ -26,7 +29,7 @@ _MORE_GENES = 3  # rows for each column
 _LEAST_GENES = 50
 
 
-def find_file_options(frame: nw.DataFrame[Any], given: Reading) -> dict[str, Any]:
+def find_file_options(frame: nw.DataFrame[Any], given: Reading, *, has_types: bool = False) -> dict[str, Any]:
     """Find options of files that were not given.
 
     Parameters
@@ -35,6 +38,8 @@ def find_file_options(frame: nw.DataFrame[Any], given: Reading) -> dict[str, Any
         The table, with numbers and dates parsed.
     given : Reading
         How it is read so far.
+    has_types : bool, default=False
+        Whether the file has types for numbers, as JSON does, so that texts stay texts.
 
     Returns
     -------
@@ -44,8 +49,12 @@ def find_file_options(frame: nw.DataFrame[Any], given: Reading) -> dict[str, Any
     proposed: dict[str, Any] = {}
     if given.transpose is None and given.series_by is None and _has_genes_in_rows(frame):
         return {"transpose": True}
-    if given.missing is None and (values := find_sentinels(frame)):
-        proposed["missing"] = values
+    if given.missing is None:
+        values = find_sentinels(frame)
+        if not has_types:
+            values += find_placeholders(frame, comma_free=given.delimiter not in (None, ","))
+        if values:
+            proposed["missing"] = values
     if given.where is None and (condition := find_total(frame)) is not None:
         proposed["where"] = condition
     return proposed
@@ -63,19 +72,33 @@ def _numbers(frame: nw.DataFrame[Any]) -> dict[str, NDArray[np.float64]]:
 def find_sentinels(frame: nw.DataFrame[Any]) -> list[str]:
     """Find values such as -200 and 999 that are far from all others of their column, and occur repeatedly.
 
-    A value that other columns hold, too, is named with its column: ``year=0``.
+    Such a value means missing in the other columns, too, where it is the lowest or highest one and apart from
+    all others. If a column holds it among others, it is named with its columns: ``year=0``.
     """
     columns = _numbers(frame)
     found: dict[float, list[str]] = {}
     for name, values in columns.items():
         for value in _find_far_values(values[np.isfinite(values)]):
             found.setdefault(value, []).append(name)
+    for value, names in found.items():
+        if value != 0:
+            names += [name for name in columns if name not in names and _is_apart(columns[name], value)]
     options = []
     for value, names in found.items():
         others = [name for name in columns if name not in names and (columns[name] == value).any()]
         written = f"{value:.15g}"
         options += [f"{name}={written}" for name in names] if others or value == 0 else [written]
     return options
+
+
+def _is_apart(values: NDArray[np.float64], value: float) -> bool:
+    """Whether a value occurs repeatedly below or above all others, and not close to them."""
+    values = values[np.isfinite(values)]
+    others = values[values != value]
+    if len(values) - len(others) < 2 or len(np.unique(others)) < _LEAST_OTHERS:
+        return False
+    low, high = float(others.min()), float(others.max())
+    return max(low - value, value - high) > _APART * (high - low)
 
 
 def _find_far_values(values: NDArray[np.float64]) -> list[float]:
@@ -93,6 +116,36 @@ def _find_far_values(values: NDArray[np.float64]) -> list[float]:
         if (is_negative or is_year or _NINES.fullmatch(f"{value:.15g}")) and gap > high - low:
             found.append(value)
     return sorted(found)
+
+
+def find_placeholders(frame: nw.DataFrame[Any], *, comma_free: bool) -> list[str]:
+    """Find words such as "on request" that stand between numbers, each with its column.
+
+    They occur repeatedly in a column of texts that is of no use with them, and all its other values are
+    numbers or dates.
+    """
+    import polars as pl
+
+    found: list[str] = []
+    for name in frame.columns:
+        series = frame.get_column(name)
+        if value_kind(series) != "words":
+            continue
+        cells = [(word or "").strip() for word in to_words(series)]
+        words = Counter(cell for cell in cells if cell and not any(mark.isdigit() for mark in cell))
+        signs = [word for word in words if word.casefold() not in MARKERS]
+        n_known = sum(map(bool, cells))
+        if not signs or any(words[word] < 2 or "=" in word for word in signs):
+            continue
+        if (
+            sum(words.values()) > n_known / 2
+            or decide_column(series, name, frame.columns, None).role != "text"
+        ):
+            continue
+        rest = pl.Series(name, [None if cell in words else cell or None for cell in cells], dtype=pl.String)
+        kind = parse_columns(rest.to_frame(), comma_free=comma_free).frame.dtypes[0]
+        found += [f"{name}={word}" for word in signs] if kind.is_numeric() or kind.is_temporal() else []
+    return found
 
 
 # ---------------------------------------------------------------- a row of totals

@@ -32,19 +32,9 @@ _MAY_BE_NUMBER = r"(?i)\d|inf|nan"  # in some cell of every column that holds nu
 
 
 def find_hint(series: nw.Series[Any], name: str) -> str | None:
-    """Say how a column of text can be used as numbers or dates; None if it holds neither.
+    """Say how a column of text can be used as numbers or dates.
 
-    Parameters
-    ----------
-    series : narwhals.Series of shape (n_rows,)
-        The column as it was read.
-    name : str
-        Name of the column in the hint.
-
-    Returns
-    -------
-    str or None
-        A sentence for the person. Without polars, which the parser needs, there is none.
+    None if it holds neither, or polars is missing.
     """
     if value_kind(series) != "words" or find_spec("polars") is None:
         return None
@@ -73,7 +63,8 @@ def read_as_dates(text: pl.Series) -> list[tuple[WrittenDates, pl.Series]]:
     """The ways to read a column as dates that do not begin with the year."""
     ways = (rewrite_dates(text, first) for first in _FIRSTS)
     read = ((way, parse_moments(way.plain)) for way in ways if way is not None)
-    return [(way, values) for way, values in read if values is not None]
+    found = [(way, values) for way, values in read if values is not None]
+    return found[:1] if len(found) == 2 and found[0][1].equals(found[1][1]) else found
 
 
 def _hint_numbers(text: pl.Series) -> str | None:

@@ -26,24 +26,7 @@ _LEAST_STRETCH = 3.0  # the middle value to the 90th percentile, against the 10t
 def check_log(
     log: Sequence[str], frame: nw.DataFrame[Any], found: Sequence[Column], categories: Collection[str]
 ) -> None:
-    """Check that columns can be compared by their logarithms.
-
-    Parameters
-    ----------
-    log : sequence of str
-        The columns.
-    frame : narwhals.DataFrame of shape (n_rows, n_columns)
-        The table.
-    found : sequence of Column
-        The role of each of its columns.
-    categories : collection of str
-        The columns that are compared as categories.
-
-    Raises
-    ------
-    DataError
-        A column does not exist, is not compared as a number, or holds negative numbers.
-    """
+    """Check that columns can be compared by their logarithms: as numbers, none of which is negative."""
     roles = {column.name: column.role for column in found}
     for name in log:
         if name not in frame.columns:
@@ -71,19 +54,9 @@ def choose_shift(values: NDArray[np.float64]) -> float:
 def find_heavy_tails(frame: nw.DataFrame[Any], found: Sequence[Column]) -> list[str]:
     """Find the columns of amounts of which a few are far larger than the others.
 
-    Parameters
-    ----------
-    frame : narwhals.DataFrame of shape (n_rows, n_columns)
-        The table.
-    found : sequence of Column
-        The role of each of its columns.
-
-    Returns
-    -------
-    list of str
-        The columns without negative values whose 90th percentile is at least three times as far from the
-        median as the 10th, so that it is not single values that stretch them; whose skewness is above 1.6,
-        and that of their logarithms between -1 and 1. At most a tenth of the values may be 0.
+    They have no negative value and at most a tenth of zeros. Their 90th percentile is at least three
+    times as far from the median as the 10th, so that it is not single values that stretch them; their
+    skewness is above 1.6, and that of their logarithms between -1 and 1.
     """
     numeric = [column.name for column in found if column.role == "numeric"]
     return [name for name in numeric if _has_heavy_tail(frame.get_column(name))]

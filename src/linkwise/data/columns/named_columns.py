@@ -19,24 +19,9 @@ if TYPE_CHECKING:
 class NamedColumns(NamedTuple):
     """Names of columns that the table has, each put to one use.
 
-    Attributes
-    ----------
-    id_column : str or None
-        The column that names the rows; None if rows are known by their position.
-    columns : tuple of str, or None
-        The columns to use as features, and no others; None for all that can serve.
-    drop : tuple of str
-        The columns neither used nor shown.
-    text : tuple of str
-        The columns of texts that the rows are compared by.
-    image : tuple of str
-        The columns of paths of pictures that the rows are compared by.
-    show : tuple of str
-        The columns that are shown and not used.
-    hide : tuple of str
-        The columns that are not shown; they are used if they can serve.
-    takes_all : bool
-        Whether the word ``all`` was given for the columns to use.
+    `columns` are the features, and no others; None means all that can serve, and `takes_all` that the
+    word ``all`` was given. Rows are compared by `text` and by the pictures whose paths are in `image`.
+    What is in `show` is only shown, in `hide` not shown, and in `drop` neither used nor shown.
     """
 
     id_column: str | None
@@ -57,22 +42,7 @@ class NamedColumns(NamedTuple):
 def resolve_names(frame: nw.DataFrame[Any], reading: Reading) -> NamedColumns:
     """Check the names that were given, and find the id column if none was.
 
-    Parameters
-    ----------
-    frame : narwhals.DataFrame of shape (n_rows, n_columns)
-        The table as it was read; columns of text may be unparsed.
-    reading : Reading
-        The names.
-
-    Returns
-    -------
-    NamedColumns
-        The names, with the id column that was found.
-
-    Raises
-    ------
-    DataError
-        A name is too long or unknown, or a column is put to two uses; or dates are out of range.
+    Columns of text may be unparsed.
     """
     names = list_names(frame.columns, reading)
     check_name_lengths(frame.columns)

@@ -44,14 +44,9 @@ _MANY_ALONE = 0.45  # where one column is all there is
 class NearCopies(NamedTuple):
     """How many rows have others that are written nearly alike.
 
-    Attributes
-    ----------
-    share : float
-        The share of rows with copies among the rows that were looked at.
-    group_size : int
-        Median size of the groups of such rows.
-    columns : tuple of str
-        The columns of words by which the rows were compared.
+    `share` is that of the rows that were looked at, and `group_size` the median size of their groups.
+    `columns` are those that identify: words by which the rows were compared, and whole numbers, such as
+    of phones, that most copies have in common.
     """
 
     share: float
@@ -60,19 +55,9 @@ class NearCopies(NamedTuple):
 
 
 def find_near_copies(frame: nw.DataFrame[Any], id_column: str | None = None) -> NearCopies | None:
-    """Find out whether many rows have a few copies that are written nearly alike.
+    """Find out whether at least a quarter of the rows have a few copies that are written nearly alike.
 
-    Parameters
-    ----------
-    frame : narwhals.DataFrame of shape (n_rows, n_columns)
-        The table. One with more than 10 000 rows or 100 columns is not looked at.
-    id_column : str, optional
-        A column that is not looked at.
-
-    Returns
-    -------
-    NearCopies or None
-        None if fewer than a quarter of the rows have copies.
+    A table with more than 10 000 rows or 100 columns is not looked at.
     """
     n = len(frame)
     if not _LEAST_ROWS <= n <= MOST_ROWS or len(frame.columns) > _MOST_COLUMNS:
@@ -93,7 +78,9 @@ def find_near_copies(frame: nw.DataFrame[Any], id_column: str | None = None) -> 
         frame, columns, id_column, chosen, alike, size
     ):
         return None
-    return NearCopies(float(has_copies.mean()), int(np.median(size[has_copies])), columns)
+    codes = _find_common_codes(frame, id_column, chosen[has_copies], alike[has_copies].argmax(axis=1))
+    identifying = tuple(name for name in frame.columns if name in {*columns, *codes})
+    return NearCopies(float(has_copies.mean()), int(np.median(size[has_copies])), identifying)
 
 
 def _write_records(frame: nw.DataFrame[Any], id_column: str | None) -> tuple[tuple[str, ...], list[str]]:
@@ -103,9 +90,7 @@ def _write_records(frame: nw.DataFrame[Any], id_column: str | None) -> tuple[tup
         series = frame.get_column(name)
         is_text = value_kind(series) == "words" and read_hours(series) is None
         can_identify = is_text or series.dtype.is_integer() or series.dtype.is_temporal()
-        if name == id_column or not can_identify or series.n_unique() < _LEAST_DISTINCT * len(frame):
-            continue
-        if sum(map(is_missing, series.to_list())) > _MOST_EMPTY * len(frame):
+        if name == id_column or not can_identify or not _may_identify(series):
             continue
         if is_text:
             with_words.append(name)
@@ -135,6 +120,33 @@ def _agree_in_numbers(
     gaps = [np.abs(values[first] - values[copy]) / s for values, s in zip(numbers, spreads, strict=True)]
     agree = [float(np.mean(gap[~np.isnan(gap)] <= _AGREE)) if (gap == gap).any() else 1.0 for gap in gaps]
     return bool(np.median(agree) >= _MANY_AGREE)
+
+
+def _find_common_codes(
+    frame: nw.DataFrame[Any], id_column: str | None, rows: NDArray[np.int64], copies: NDArray[np.intp]
+) -> list[str]:
+    """The columns of whole numbers that identify, and that most rows have in common with their copies."""
+    found = []
+    for name in frame.columns:
+        series = frame.get_column(name)
+        if name == id_column or not series.dtype.is_integer() or not _may_identify(series):
+            continue
+        values = series.to_list()
+        known = [
+            (a, b)
+            for a, b in zip(rows.tolist(), copies.tolist(), strict=True)
+            if None not in (values[a], values[b])
+        ]
+        if known and sum(values[a] == values[b] for a, b in known) >= _MANY_AGREE * len(known):
+            found.append(name)
+    return found
+
+
+def _may_identify(series: nw.Series[Any]) -> bool:
+    """Whether a column is filled in most rows, with many different values."""
+    n = len(series)
+    is_filled = sum(map(is_missing, series.to_list())) <= _MOST_EMPTY * n
+    return series.n_unique() >= _LEAST_DISTINCT * n and is_filled
 
 
 def _weigh_letters(records: list[str]) -> Any:

@@ -28,25 +28,7 @@ def holds_pictures(series: nw.Series[Any]) -> bool:
 
 
 def find_pictures(series: nw.Series[Any], folder: Path) -> list[Path]:
-    """Find the files of a column of paths.
-
-    Parameters
-    ----------
-    series : narwhals.Series of shape (n_rows,)
-        Paths, or URLs that begin with ``file://``.
-    folder : Path
-        The folder from which relative paths begin.
-
-    Returns
-    -------
-    list of Path
-        The file of each row.
-
-    Raises
-    ------
-    DataError
-        A file is not there.
-    """
+    """Find the files of a column of paths, relative to `folder`, or of URLs that begin with ``file://``."""
     names = [str(word).strip() for word in to_words(series)]
     paths = [
         folder / (unquote(name.removeprefix(_FILE)) if name.startswith(_FILE) else name) for name in names

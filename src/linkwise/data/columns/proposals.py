@@ -49,6 +49,7 @@ LONGEST_ID = 60  # characters
 _MOST_ROWS = 2000  # of which the words are looked at
 _LEAST_REPEATED = 30  # rows in which a column may repeat another one
 _LEAST_COUNTED = 10  # rows that a counter or a date may order
+_MOST_GAPS = 0.1  # of a counter, for each row: rows that somebody has removed
 _MOST_WORDS = 3  # of an average name
 _LEAST_WORDS = 1.5  # of an average text
 _LEAST_SHARED = 0.5  # share of the texts that have a word of another text
@@ -56,6 +57,7 @@ COMPARED = ("numeric", "category", "date")  # roles of columns of records
 _LEAST_DIFFERENT = 0.7  # share of short texts that differ
 _MOST_REPEATED = 0.9  # share of the words of short texts that others have
 _LONG_TEXT = 4.0  # words of an average text that says more than a name
+_MOST_CAPITAL = 0.9  # share of the words of texts that begin with a capital letter
 _SOME_COLUMNS = 2  # beside which a short text is rather a name
 _FEW_COLUMNS = 3  # beside texts or curves: so many are no table of their own
 _LEAST_SAMPLES = 12  # of a curve
@@ -127,9 +129,15 @@ def propose_options(
     return _write_proposals(options, given)
 
 
-def propose_file_options(frame: nw.DataFrame[Any], given: Reading) -> tuple[Proposal, ...]:
-    """Propose options for a file that must be read again with them, as `propose_options` does."""
-    return _write_proposals(find_file_options(frame, given) if len(frame) >= 2 else {}, given)
+def propose_file_options(
+    frame: nw.DataFrame[Any], given: Reading, *, has_types: bool = False
+) -> tuple[Proposal, ...]:
+    """Propose options for a file that must be read again with them, as `propose_options` does.
+
+    Texts stay texts if the file `has_types` for numbers.
+    """
+    options = find_file_options(frame, given, has_types=has_types) if len(frame) >= 2 else {}
+    return _write_proposals(options, given)
 
 
 def recall_proposals(reading: Reading, stored: Mapping[str, Sequence[str]]) -> tuple[Proposal, ...]:
@@ -245,7 +253,7 @@ _REASONS: dict[str, str | Callable[[Sequence[str]], str]] = {
         "only orders the rows in time, so it is shown and not compared",
         "only order the rows in time, so they are shown and not compared",
     ),
-    "missing": lambda values: f"{join_names(values, 8)} {_MEANS[len(values) > 1]}, being far from all others",
+    "missing": lambda values: f"{join_names(values, 8)} {_MEANS[len(values) > 1]}, being unlike all others",
     "where": "the last row holds the totals of the others and is left out",
     "transpose": "each row holds the values of a gene, so the columns are compared",
 }
@@ -300,8 +308,8 @@ def _propose_for_rows(
     if not has_numbers and _are_curves(frame, found):
         return {"series": True}
     n_others = sum(column.role in COMPARED for column in found)
-    least = _LEAST_WORDS if n_others < _SOME_COLUMNS else _LONG_TEXT
-    texts = [name for name in _find_texts(frame, found, least) if name not in (given.hide or ())]
+    found_texts = _find_texts(frame, found, is_beside_others=n_others >= _SOME_COLUMNS)
+    texts = [name for name in found_texts if name not in (given.hide or ())]
     if not texts:
         return _propose_for_records(frame, found, given)
     if not has_numbers and n_others <= _FEW_COLUMNS:
@@ -442,25 +450,36 @@ def _holds_short_words(series: nw.Series[Any]) -> bool:
 
 
 def _counts_rows(series: nw.Series[Any]) -> bool:
-    """Whether a column holds whole numbers without a gap, each once, from 0 or 1 or in the order of rows."""
+    """Whether a column holds whole numbers, each once: in order with few gaps, or from 0 or 1 without any."""
     if not series.dtype.is_integer() or series.null_count() or len(series) < _LEAST_COUNTED:
         return False
     first, last = int(series.min()), int(series.max())
-    is_counter = first in (0, 1) or series.is_sorted()
-    return is_counter and last - first == len(series) - 1 and is_key(series)
+    n_gaps = last - first + 1 - len(series)
+    counts = n_gaps <= _MOST_GAPS * len(series) if series.is_sorted() else first in (0, 1) and n_gaps == 0
+    return bool(counts and is_key(series))
 
 
 # ---------------------------------------------------------------- texts
-def _find_texts(frame: nw.DataFrame[Any], found: Sequence[Column], least: float) -> list[str]:
-    """The columns of texts with several words that other texts have, too; `least` of them on average."""
+def _find_texts(frame: nw.DataFrame[Any], found: Sequence[Column], *, is_beside_others: bool) -> list[str]:
+    """The columns of texts with several words that other texts have, too; beside others, of no names."""
     texts = {column.name: frame.get_column(column.name) for column in found if column.role == "text"}
     lengths = {name: count_words(series) for name, series in texts.items()}
     longest = max(lengths.values(), default=0)
+    named = [name for name, length in lengths.items() if length >= max(_LEAST_WORDS, longest / 8)]
+    if not is_beside_others:
+        return named
     return [
         name
-        for name, length in lengths.items()
-        if length >= max(_LEAST_WORDS, longest / 8) and (length >= least or _repeats_words(texts[name]))
+        for name in named
+        if _repeats_words(texts[name]) or (lengths[name] >= _LONG_TEXT and not _are_names(texts[name]))
     ]
+
+
+def _are_names(series: nw.Series[Any]) -> bool:
+    """Whether nearly all words begin with a capital letter, as in Smith, Mrs. Mary Ann."""
+    words = [word for text in to_words(series.head(_MOST_ROWS)) for word in _WORD.findall(text or "")]
+    n_capital = sum(word[0].isupper() and not word.isupper() for word in words)
+    return bool(n_capital > _MOST_CAPITAL * len(words))
 
 
 def _repeats_words(series: nw.Series[Any]) -> bool:

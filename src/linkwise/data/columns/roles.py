@@ -139,28 +139,9 @@ def is_exported(name: str, names: list[str]) -> bool:
 
 
 def decide_column(series: nw.Series[Any], name: str, names: list[str], named: bool | None) -> Column:
-    """Decide what one column is.
+    """Decide what one column is, and why.
 
-    Parameters
-    ----------
-    series : narwhals.Series of shape (n_rows,)
-        Its values.
-    name : str
-        Its name.
-    names : list of str
-        All columns of the table.
-    named : bool or None
-        Whether the user named this column as a feature; None if the user named no column.
-
-    Returns
-    -------
-    Column
-        Its role, and the reason.
-
-    Raises
-    ------
-    DataError
-        The user named a column that cannot be a feature.
+    `named` tells whether the user named this column as a feature; None if the user named no column.
     """
     if not named and is_label_like(name, names):
         reason = "from an earlier export" if is_exported(name, names) else "its name suggests known groups"
@@ -258,19 +239,7 @@ def id_texts(series: nw.Series[Any]) -> list[str | None]:
 def find_id(frame: nw.DataFrame[Any], id_column: str | None, not_these: Collection[str]) -> str | None:
     """Find the id column: the one asked for, or one with the name and the values of an id.
 
-    Parameters
-    ----------
-    frame : narwhals.DataFrame of shape (n_rows, n_columns)
-        The table.
-    id_column : str or None
-        The column asked for, which exists.
-    not_these : collection of str
-        Columns that the user put to another use.
-
-    Returns
-    -------
-    str or None
-        The name of the column; None if no column serves as id.
+    It is none of `not_these`.
     """
     if id_column is not None:
         return id_column
@@ -294,25 +263,7 @@ def is_key(series: nw.Series[Any]) -> bool:
 
 
 def unique_ids(series: nw.Series[Any], name: str) -> tuple[str, ...]:
-    """Convert a column to ids, all of which must differ.
-
-    Parameters
-    ----------
-    series : narwhals.Series of shape (n_rows,)
-        The column.
-    name : str
-        Name of the column in error messages.
-
-    Returns
-    -------
-    tuple of str
-        The id of each row.
-
-    Raises
-    ------
-    DataError
-        An id is missing or occurs twice; the message names the first rows.
-    """
+    """Convert a column to ids, all of which must be there and differ."""
     texts = id_texts(series)
     empty = [row for row, text in enumerate(texts) if text is None]
     if empty:

@@ -155,32 +155,11 @@ def understand(
     folder: Path = Path(),
     notes: Sequence[str] = (),
 ) -> Table:
-    """Decide what each column of a table is.
+    """Decide what each column of a table is, with numbers and dates parsed.
 
-    Parameters
-    ----------
-    frame : narwhals.DataFrame of shape (n_rows, n_columns)
-        The table, with numbers and dates parsed.
-    names : NamedColumns
-        The columns that were named, and the id column.
-    reading : Reading
-        How it is read.
-    written : dict of str to narwhals.Series, default={}
-        The numbers as they are written, for columns where this differs from plain numbers.
-    folder : Path, optional
-        The folder from which relative paths of pictures begin; the current one by default.
-    notes : sequence of str, default=()
-        Sentences of the reader, which come first.
-
-    Returns
-    -------
-    Table
-        The table, with the role of each column and notes about the choices made.
-
-    Raises
-    ------
-    DataError
-        There are fewer than two rows, ids repeat or are missing, or no column is left to cluster by.
+    `written` has the numbers of some columns as they are written, if that differs from plain numbers.
+    Relative paths of pictures begin at `folder`. `notes` of the reader come first. Raises `DataError` if
+    there are fewer than two rows, ids repeat or are missing, or no column is left to cluster by.
     """
     if len(frame) < 2:
         raise DataError(

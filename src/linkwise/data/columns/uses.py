@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     import narwhals as nw
 
 
+MOST_NOTES = 5  # about columns that are left out for the same reason
+
+
 def understand_records(
     frame: nw.DataFrame[Any],
     names: NamedColumns,
@@ -189,14 +192,12 @@ def _describe_choices(found: Sequence[Column], columns: Sequence[str] | None) ->
         f"Column '{c.name}' is left out: {c.reason}. It is still shown; name it in the columns to use it."
         for c in of("label")
     ]
-    notes += [
-        f"Column '{c.name}' is left out as free text: {c.reason}. It is still shown." for c in of("text")
-    ]
+    notes += _note_left_out("left out as free text", of("text"))
     if only := [c.name for c in of("left out") if c.reason == "only shown"]:
         notes.append(f"Shown, but not compared: {join_names(only)}.")
     ignored = ("dropped", "not among the columns named", "only shown")
     unused = [c for c in of("left out") if c.reason not in ignored]
-    notes += [f"Column '{c.name}' is left out: {c.reason}. It is still shown." for c in unused]
+    notes += _note_left_out("left out", unused)
     if constant := of("constant"):
         names = join_names(f"{c.name} ({c.reason})" for c in constant)
         notes.append(f"Constant columns are left out: {names}.")
@@ -205,6 +206,14 @@ def _describe_choices(found: Sequence[Column], columns: Sequence[str] | None) ->
         names = join_names(f"{c.name} ({c.reason})" for c in category)
         notes.append(f"Columns used as categories: {names}.")
     return notes
+
+
+def _note_left_out(how: str, columns: Sequence[Column]) -> list[str]:
+    """A sentence on each column that is left out, or one on many of them."""
+    if len(columns) <= MOST_NOTES:
+        return [f"Column '{c.name}' is {how}: {c.reason}. It is still shown." for c in columns]
+    names = join_names((f"{c.name} ({c.reason})" for c in columns), MOST_NOTES)
+    return [f"{len(columns)} columns are {how}: {names}. They are still shown."]
 
 
 # ---------------------------------------------------------------- texts, pictures, curves

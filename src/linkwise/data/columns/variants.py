@@ -26,12 +26,8 @@ _ABBREVIATIONS = ({"y": "yes", "n": "no"}, {"t": "true", "f": "false"})
 class Variants(NamedTuple):
     """Values of a column that are spelled in several ways.
 
-    Attributes
-    ----------
-    spellings : dict of str to list of str
-        All spellings of each such value, the most frequent first, under the one that stands for the value.
-    counts : dict of str to int
-        How often each spelling occurs.
+    `spellings` has all spellings of each such value, the most frequent first, under the one that stands
+    for the value; `counts` tells how often each occurs.
     """
 
     spellings: dict[str, list[str]]
@@ -68,18 +64,7 @@ def match_spellings(known: Sequence[str]) -> Callable[[str], str]:
 
 
 def find_variants(series: nw.Series[Any]) -> Variants | None:
-    """Find the values of a column that have several spellings.
-
-    Parameters
-    ----------
-    series : narwhals.Series of shape (n_rows,)
-        The column.
-
-    Returns
-    -------
-    Variants or None
-        None if each value has one spelling, or if the column does not hold categories.
-    """
+    """Find the values of a column of categories that have several spellings; None if there are none."""
     if value_kind(series) != "words" or series.n_unique() > MOST_SPELLINGS:
         return None
     counts = Counter(word for word in to_words(series) if word is not None)

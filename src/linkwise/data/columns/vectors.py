@@ -19,14 +19,9 @@ if TYPE_CHECKING:
 
 
 class Expanded(NamedTuple):
-    """A table whose columns of lists are columns of numbers.
+    """A table with a column for each number of a list at its end.
 
-    Attributes
-    ----------
-    frame : narwhals.DataFrame of shape (n_rows, n_columns)
-        The table with the new columns at its end.
-    parts : dict of str to tuple of str
-        The new columns of each column of lists.
+    `parts` has the new columns of each column of lists.
     """
 
     frame: nw.DataFrame[Any]
@@ -43,27 +38,9 @@ def count_numbers(series: nw.Series[Any]) -> int:
 
 
 def expand_lists(frame: nw.DataFrame[Any], names: Sequence[str], *, may_be_equal: bool = False) -> Expanded:
-    """Turn columns of lists of numbers into a column for each number.
+    """Turn columns of lists of numbers into a column for each number: the third number of column a is a[2].
 
-    Parameters
-    ----------
-    frame : narwhals.DataFrame of shape (n_rows, n_columns)
-        The table.
-    names : sequence of str
-        Columns to expand. Those that hold no lists of numbers stay as they are.
-    may_be_equal : bool, default=False
-        Whether all lists may be the same, as in a few new rows.
-
-    Returns
-    -------
-    Expanded
-        The table and the names of the new columns: the third number of column a is a[2].
-
-    Raises
-    ------
-    DataError
-        Lists are missing, differ in length or hold other values than numbers, all are the same, or the table
-        becomes too large.
+    Columns without such lists stay. With `may_be_equal` all lists may be the same, as in a few new rows.
     """
     import narwhals as nw
 

@@ -24,19 +24,7 @@ _UNIT = 1e-3  # how far the norm of an embedding in half precision may be from 1
 def check_weighed_names(weights: Mapping[str, float], found: Sequence[Column], lists: Sequence[str]) -> None:
     """Check that each name with a weight is a block or a column that rows are compared by.
 
-    Parameters
-    ----------
-    weights : dict of str to float
-        The weights; of names with weight 0 it is only checked that there is such a column.
-    found : sequence of Column
-        All columns, with their roles.
-    lists : sequence of str
-        The columns of lists that rows are compared by.
-
-    Raises
-    ------
-    DataError
-        There is no such name, or it is a column that is not compared.
+    A name with weight 0 must only be there.
     """
     columns = [c.name for c in found if c.role in FEATURE_ROLES and c.role != "vector"]
     compared = [*columns, *lists]
@@ -68,28 +56,9 @@ _UNUSED = ("text", "id", "label", "constant", "left out")
 def choose_metric(
     frame: nw.DataFrame[Any], found: Sequence[Column], lists: Mapping[str, Sequence[str]], given: str | None
 ) -> Metric | None:
-    """Choose how rows of numbers are compared.
+    """Return the metric that was given, or "cosine" if all rows of numbers have norm 1 already.
 
-    Parameters
-    ----------
-    frame : narwhals.DataFrame of shape (n_rows, n_columns)
-        The table, with a column for each number of a list.
-    found : sequence of Column
-        All columns, with their roles.
-    lists : dict of str to sequence of str
-        The columns that each column of lists became.
-    given : {"euclidean", "cosine"} or None
-        What the person asked for.
-
-    Returns
-    -------
-    {"euclidean", "cosine"} or None
-        The metric that was given, or "cosine" where all rows of numbers have norm 1 already.
-
-    Raises
-    ------
-    DataError
-        The cosine was asked for, and rows are also compared by categories or dates.
+    Raises `DataError` if the cosine was asked for, and rows are also compared by categories or dates.
     """
     used = [c for c in found if c.role in FEATURE_ROLES and c.role not in ("document", "image")]
     others = [column for column in used if column.role != "numeric"]

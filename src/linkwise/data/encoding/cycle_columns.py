@@ -17,28 +17,13 @@ MIDDLE = "the middle of the circle"
 def encode_cycle(
     name: str, places: NDArray[np.float64], impute: str | None, scale: str, categories: str
 ) -> tuple[str, tuple[list[Feature], NDArray[np.float64]]]:
-    """Encode a cycle.
+    """Encode places in a cycle.
 
-    Parameters
-    ----------
-    name : str
-        The column.
-    places : ndarray of shape (n_rows,)
-        Hours, days since 1 January, or days of the week from 0; NaN where the value is missing.
-    impute : {"median"} or None
-        Whether missing days of the week are the most frequent one instead of a code of their own.
-    scale : {"unit", "standard", "none"}
-        "standard" gives both coordinates together a variance of 1, as a number has. Otherwise even places
-        have the variance of numbers that are spread evenly from 0 to 1.
-    categories : {"columns", "codes"}
-        "codes" leaves the places as they are, and days of the week are codes.
-
-    Returns
-    -------
-    str
-        What stands for a missing value, in words.
-    tuple of list of Feature and ndarray of shape (n_rows, n_features)
-        The columns of the matrix.
+    Return what stands for a missing value, in words, and the columns of the matrix. With `impute`,
+    missing days of the week are the most frequent one instead of a code of their own. The scale
+    "standard" gives both coordinates together a variance of 1, as a number has; otherwise even places
+    have the variance of numbers that are spread evenly from 0 to 1. "codes" leaves the places as they
+    are.
     """
     kind = cycle_of(name).kind
     if categories == "codes":

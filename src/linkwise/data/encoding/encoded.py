@@ -162,21 +162,9 @@ def encode_rows(
 ) -> NDArray[np.float64]:
     """Encode rows in the columns of `features`, as the table was encoded from which these were learned.
 
-    Parameters
-    ----------
-    features : sequence of Feature
-        The meaning of each number.
-    frame : narwhals.DataFrame of shape (n_rows, n_columns)
-        The rows. A word that is none of the categories belongs to none of them.
-    refuse : callable, optional
-        Raises an error about some rows. By default it says their positions.
-    others : dict of str to callable, default={}
-        ``others[name](series)`` returns the numbers of a column of texts, before they are scaled.
-
-    Returns
-    -------
-    ndarray of shape (n_rows, n_features)
-        The rows as numbers.
+    A word that is none of the categories belongs to none of them. `refuse` raises an error about some
+    rows, by default with their positions. ``others[name](series)`` returns the numbers of a column of
+    texts, before they are scaled.
     """
     refuse = refuse or _refuse_rows
     frame = complete_columns(features, frame)

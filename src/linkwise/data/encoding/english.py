@@ -46,11 +46,7 @@ def list_stop_words(words: Sequence[str] | NDArray[Any]) -> NDArray[np.bool_]:
 def is_english(words: Sequence[str] | NDArray[Any], counts: Any) -> bool:
     """Whether texts are clearly English: many of their words are stop words that other languages lack.
 
-    Parameters
-    ----------
-    words : sequence of str, length n_words
-    counts : sparse matrix of shape (n_texts, n_words)
-        How often each text has each word.
+    `counts`, of shape (n_texts, n_words), tells how often each text has each word.
     """
     telling = _read_stop_words() - set(OF_OTHER_LANGUAGES.split())
     are_telling = np.array([word in telling for word in words], dtype=bool)

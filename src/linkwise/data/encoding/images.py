@@ -61,32 +61,10 @@ def encode_files(
     progress: Progress | None = None,
     way_out: str = WAY_OUT,
 ) -> tuple[Encoded, list[int]]:
-    """Encode the pictures of files as points.
+    """Encode the pictures of files as points, and return the positions of those that were read.
 
-    Memory holds the features of at most 4096 pictures, and the components of the others.
-
-    Parameters
-    ----------
-    paths : sequence of Path
-        The files.
-    skip_broken : bool, default=False
-        Whether to leave out files that cannot be read. Otherwise one such file is an error.
-    progress : callable, optional
-        Called as ``progress(n_read, n_files)``.
-    way_out : str, optional
-        The advice that ends the error about files that cannot be read.
-
-    Returns
-    -------
-    encoded : Encoded
-        One row for each picture that was read.
-    rows : list of int
-        Their positions in `paths`.
-
-    Raises
-    ------
-    DataError
-        A file cannot be read, fewer than two can, or all pictures are the same.
+    A file that cannot be read is an error, which ends with `way_out`, unless `skip_broken`. Memory holds
+    the features of at most 4096 pictures, and the components of the others.
     """
     first = np.unique(np.linspace(0, len(paths) - 1, min(len(paths), MOST_MEASURED)).astype(int)).tolist()
     others = sorted(set(range(len(paths))) - set(first))
@@ -172,18 +150,10 @@ def fit_canvas(picture: Image) -> NDArray[np.float32]:
 
 
 def measure_features(canvases: NDArray[np.floating[Any]]) -> NDArray[np.float32]:
-    """Measure edges, brightness and colour of pictures.
+    """Measure edges, brightness and colour of pictures of 64 x 64 values from 0 to 1: (n_pictures, 624).
 
-    Parameters
-    ----------
-    canvases : ndarray of shape (n_pictures, 64, 64, 3)
-        The pictures, from 0 to 1.
-
-    Returns
-    -------
-    ndarray of shape (n_pictures, 624), float32
-        The features. Sums are float64 and rounded at the end, because float32 sums differ between
-        processors, and the last bits decide the questions about pictures as symmetric as signs.
+    Sums are float64 and rounded at the end, because float32 sums differ between processors, and the last
+    bits decide the questions about pictures as symmetric as signs.
     """
     n = len(canvases)
     canvases = canvases.astype(np.float64)

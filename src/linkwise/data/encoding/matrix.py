@@ -443,19 +443,9 @@ def _describe_choices(
 
 
 def normalize_directions(X: NDArray[np.float64], features: Sequence[Feature]) -> list[str]:
-    """Scale the rows of each block of directions to norm 1, in place, and note the rows without any.
+    """Scale the rows of each block of directions to norm 1, in place.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n_rows, n_features), float64
-        The matrix, which is changed.
-    features : sequence of Feature
-        The meaning of its columns.
-
-    Returns
-    -------
-    list of str
-        A note on rows that are zero. They stay zero.
+    Note the rows that are zero, and stay so.
     """
     empty: set[int] = set()
     for at in list_directions(features):
@@ -472,29 +462,9 @@ def weigh_blocks(
 ) -> tuple[NDArray[np.float64], tuple[Feature, ...], list[str]]:
     """Scale each block to its share of the squared distance.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n_rows, n_features), float64
-        The rows as numbers.
-    features : sequence of Feature
-        The meaning of the columns of `X`.
-    weights : dict of str to float, "none" or None
-        Weights of blocks and of columns, 1 where a name is missing. "none" leaves the blocks as they are.
-
-    Returns
-    -------
-    X : ndarray of shape (n_rows, n_features), float64
-        With several blocks, the mean squared distance between two rows is the weight of the block in each of
-        them. Without several blocks each column keeps its scale, times the root of its weight.
-    features : tuple of Feature
-        The meaning of its columns.
-    notes : list of str
-        Sentences on the shares.
-
-    Raises
-    ------
-    DataError
-        The values are too large to measure distances.
+    Also return its columns, and notes on the shares. With several blocks, the mean squared distance
+    between two rows is the weight of the block in each of them. Without, each column keeps its scale,
+    times the root of its weight. "none" leaves the blocks as they are.
     """
     blocks = [block_of(feature) for feature in features]
     order = list(dict.fromkeys(blocks))

@@ -65,23 +65,7 @@ def hash_weights() -> str:
 
 
 def encode_meaning(texts: Sequence[str | None]) -> NDArray[np.float32]:
-    """Encode texts by their meaning.
-
-    Parameters
-    ----------
-    texts : sequence of str or None
-        The texts, of which the first 400 words count.
-
-    Returns
-    -------
-    ndarray of shape (n_texts, 512), float32
-        Rows of norm 1; the origin for a text without a word.
-
-    Raises
-    ------
-    ImportError
-        The encoder is not installed.
-    """
+    """Encode texts by the meaning of their first 400 words: (n_texts, 512) of norm 1, or 0 without a word."""
     require_encoder()
     encoder = _load_encoder()
     number: dict[str, int] = {}

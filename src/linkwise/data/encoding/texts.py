@@ -102,16 +102,9 @@ def spread_unknown(X: NDArray[np.float64], source: str, ids: Sequence[str]) -> N
 class TextSpace(NamedTuple):
     """The directions by which texts are compared, learned once and applied to any number of texts.
 
-    Attributes
-    ----------
-    unit : {"words", "letters", "meaning", "words,meaning"}
-    words : tuple of str
-        The words, or groups of letters, that are compared; none for meaning alone.
-    rarity : ndarray of shape (n_words,)
-        The weight of each for how rare it is.
-    directions : ndarray of shape (n_words, n_topics)
-    weights : str
-        SHA-256 of the weights of the encoder; empty if texts are not compared by meaning.
+    `words`, or groups of letters, are compared, each with the weight of its `rarity`; there are none for
+    meaning alone. `directions` is of shape (n_words, n_topics). `weights` is the SHA-256 of the weights
+    of the encoder; empty if texts are not compared by meaning.
     """
 
     unit: Unit
@@ -228,28 +221,9 @@ def _make_counter(unit: Unit, words: Sequence[str] | None = None) -> Any:
 
 
 def word_counts(texts: Sequence[str | None], source: str = "text") -> tuple[NDArray[Any], Any]:
-    """Count the words of texts.
+    """Return the words of texts in alphabetical order, and how often each text has each: (n_texts, n_words).
 
     A word is two or more letters, digits or underscores in a row, in lower case.
-
-    Parameters
-    ----------
-    texts : sequence of str or None
-        The texts; None is an empty text.
-    source : str, default="text"
-        The name of their column.
-
-    Returns
-    -------
-    words : ndarray of shape (n_words,)
-        The words, in alphabetical order.
-    counts : sparse matrix of shape (n_texts, n_words), float64
-        How often each text has each word.
-
-    Raises
-    ------
-    DataError
-        No text has a word.
     """
     counter = _make_counter("words")
     try:

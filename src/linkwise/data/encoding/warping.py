@@ -23,17 +23,9 @@ _DIGITS = 9  # of a coordinate in units of the largest: below them processors di
 
 
 def place_by_warping(curves: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Place curves so that their distances are about those of warping.
+    """Place curves without gaps so that their distances are about those of warping.
 
-    Parameters
-    ----------
-    curves : ndarray of shape (n_rows, n_samples)
-        Curves without gaps, not all the same.
-
-    Returns
-    -------
-    ndarray of shape (n_rows, n_components), float64
-        At most 50 components, the strongest first.
+    There are at most 50 components, the strongest first.
     """
     short = _shorten(curves)
     n = len(short)
@@ -58,17 +50,9 @@ def place_by_warping(curves: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def measure_warping(curves: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Measure the warping distance of each curve to each of some others.
+    """Measure the warping distance of each curve to each of some others: (n_rows, n_others).
 
-    Parameters
-    ----------
-    curves : ndarray of shape (n_rows, n_samples)
-    others : ndarray of shape (n_others, n_samples)
-
-    Returns
-    -------
-    ndarray of shape (n_rows, n_others), float64
-        The root of the least sum of squared differences along a path through the samples of both.
+    It is the root of the least sum of squared differences along a path through the samples of both.
     """
     n, length = curves.shape
     found = np.empty((n, len(others)))

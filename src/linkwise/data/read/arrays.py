@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.array_archives import AGAIN, ArrayHeader, read_header, read_headers, unpack
+from linkwise.data.read.packed import describe_choice
 from linkwise.data.read.sparse_files import holds_sparse, read_sparse
 from linkwise.errors import DataError
 from linkwise.limits import check_cells, check_expansion
@@ -30,16 +31,9 @@ LEAST_PIXELS = 8  # on each side of a picture
 class ArrayTable(NamedTuple):
     """A table from an array.
 
-    Attributes
-    ----------
-    frame : narwhals.DataFrame of shape (n_rows, n_columns)
-        The rows, with columns x0, x1, ... or, of pictures, pixel 0,0, pixel 0,1, ...
-    id_column : str or None
-        The column that came from an array named ids or id.
-    part : str or None
-        The array that was chosen by its name.
-    notes : list of str
-        Sentences on the arrays that are used and not used.
+    Its columns are x0, x1, ... or, of pictures, pixel 0,0, pixel 0,1, ... `id_column` came from an array
+    named ids or id, and `part` is the array that was chosen by its name. `notes` tell which arrays are
+    used.
     """
 
     frame: nw.DataFrame[Any]
@@ -49,25 +43,10 @@ class ArrayTable(NamedTuple):
 
 
 def read_array(raw: bytes, part: str | None = None) -> ArrayTable:
-    """Read a .npy or .npz file.
+    """Read the rows of a .npy file, or of the array `part` of a .npz file.
 
-    Parameters
-    ----------
-    raw : bytes
-        The contents of the file.
-    part : str, optional
-        The name of the array that holds the rows.
-
-    Returns
-    -------
-    ArrayTable
-        The rows of the array named X, or of the only one that has rows. Those with more than two dimensions
-        are pictures or curves.
-
-    Raises
-    ------
-    DataError
-        The file is damaged or too large, or does not hold one array of numbers with rows.
+    By default that is the array named X, or else the one with most rows. Arrays of more than two
+    dimensions are pictures or curves. Raises `DataError` unless there is one array of numbers.
     """
     is_archive = raw[:2] == b"PK"
     stored, broken = (
@@ -90,9 +69,14 @@ def read_array(raw: bytes, part: str | None = None) -> ArrayTable:
     if is_archive:
         check_expansion(sum(stored[one].n_bytes for one in used), len(raw))
     frame, notes = _read_dimensions(unpack(stored[name]))
-    if name:
+    rivals = [] if part is not None or name in ("X", "") else _list_rivals(stored, len(stored[name].shape))
+    others = [other for other in (*stored, *broken) if other not in (*used, *rivals)]
+    if len(rivals) > 1:
+        part = name
+        rest = [rival for rival in rivals if rival != name]
+        notes.insert(0, describe_choice(f"Array {name!r}", len(rivals), rest))
+    elif name:
         notes.insert(0, f"Rows are those of the array '{name}'.")
-    others = [other for other in (*stored, *broken) if other not in used]
     if others:
         notes.append(f"Arrays in the file that are not used: {join_names(others)}.")
     if id_column is not None:
@@ -117,8 +101,8 @@ def _read_dimensions(X: NDArray[Any]) -> tuple[nw.DataFrame[Any], list[str]]:
         X = X.reshape(len(X), *shape).transpose(0, 2, 1)
         shape = X.shape[1:]
     what = f"{count_noun(shape[0], 'curve')} of {shape[1]} samples" if len(shape) == 2 else "an array"
-    note = f"Each row is {what}, whose values follow one another."
-    return array_frame(np.ascontiguousarray(X).reshape(len(X), -1)), [note]
+    notes = [f"Each row is {what}, whose values follow one another."] if min(shape) > 1 else []
+    return array_frame(np.ascontiguousarray(X).reshape(len(X), -1)), notes
 
 
 def is_picture(shape: tuple[int, ...], dtype: np.dtype[Any]) -> bool:
@@ -151,26 +135,19 @@ def _main_array_name(stored: dict[str, ArrayHeader], broken: dict[str, DataError
         return part
     if "X" in stored or "" in stored:
         return "X" if "X" in stored else ""
-    for n_dimensions in (2, 3, 4):
-        found = [
-            name
-            for name, one in stored.items()
-            if len(one.shape) == n_dimensions and one.dtype.kind in "biuf"
-        ]
-        if len(found) == 1 and "X" not in broken:
-            return found[0]
-        if found:
-            break
+    rivals = next(filter(None, (_list_rivals(stored, n) for n in (2, 3, 4))), [])
+    if rivals and "X" not in broken:
+        return max(rivals, key=lambda name: stored[name].shape[0])
     for error in broken.values():
         raise error
-    if not found:
-        raise DataError(
-            f"The file holds no array of rows: {_list_arrays(stored)}. Save the array of rows as X."
-        )
-    raise DataError(
-        f"The file holds {len(found)} arrays of rows and none named X: {_list_arrays(stored)}. Add --sheet"
-        f' NAME to read one of them, such as {found[0]} (in Python, sheet="{found[0]}").'
-    )
+    raise DataError(f"The file holds no array of rows: {_list_arrays(stored)}. Save the array of rows as X.")
+
+
+def _list_rivals(stored: dict[str, ArrayHeader], n_dimensions: int) -> list[str]:
+    """The arrays of numbers that may hold the rows, of those with so many dimensions."""
+    return [
+        name for name, one in stored.items() if len(one.shape) == n_dimensions and one.dtype.kind in "biuf"
+    ]
 
 
 def _list_arrays(stored: dict[str, ArrayHeader]) -> str:
@@ -248,26 +225,9 @@ def _check_numbers(shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
 
 
 def array_frame(X: np.ndarray[Any, Any], names: Sequence[str] | None = None) -> nw.DataFrame[Any]:
-    """Make a table from an array.
+    """Make a table of numbers, of shape (n_rows, n_columns), with columns x0, x1, ... unless they have names.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n_rows, n_columns)
-        Numbers or truth values.
-    names : sequence of str, optional
-        The names of the columns. By default x0, x1, ...
-
-    Returns
-    -------
-    narwhals.DataFrame of shape (n_rows, n_columns)
-        A table of polars if it is installed, else of pandas.
-
-    Raises
-    ------
-    DataError
-        The array has another shape or holds no numbers.
-    ImportError
-        Neither polars nor pandas is installed.
+    It is a table of polars if that is installed, else of pandas.
     """
     import narwhals as nw
 

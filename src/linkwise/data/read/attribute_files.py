@@ -26,15 +26,7 @@ _NUMERIC = ("numeric", "real", "integer")
 
 
 class AttributeTable(NamedTuple):
-    """A table whose file has a header of attributes.
-
-    Attributes
-    ----------
-    frame : polars.DataFrame of shape (n_rows, n_columns)
-        The rows.
-    notes : list of str
-        Sentences about the choices that were made.
-    """
+    """A table whose file has a header of attributes, with sentences about the choices that were made."""
 
     frame: pl.DataFrame
     notes: list[str]
@@ -42,23 +34,7 @@ class AttributeTable(NamedTuple):
 
 # ---------------------------------------------------------------- ARFF
 def read_arff(raw: bytes) -> AttributeTable:
-    """Read an ARFF file with dense or sparse rows.
-
-    Parameters
-    ----------
-    raw : bytes
-        The file in UTF-8.
-
-    Returns
-    -------
-    AttributeTable
-        Numbers for numeric attributes, and texts for all others.
-
-    Raises
-    ------
-    DataError
-        A line is no ARFF, has another number of values, or holds no number where one must be.
-    """
+    """Read an ARFF file in UTF-8, dense or sparse: numbers for numeric attributes, texts for all others."""
     import polars as pl
 
     lines = enumerate(decode(raw).splitlines(), 1)
@@ -165,23 +141,10 @@ def _read_sparse(number: int, line: str, kinds: list[str]) -> list[str]:
 
 # ---------------------------------------------------------------- .ts
 def read_ts(raw: bytes) -> AttributeTable:
-    """Read curves of one length from a .ts file of a time-series archive.
+    """Read curves of one length from a .ts file of a time-series archive, in UTF-8.
 
-    Parameters
-    ----------
-    raw : bytes
-        The file in UTF-8.
-
-    Returns
-    -------
-    AttributeTable
-        A column for each sample (t1, t2, ...; with several dimensions a t1, ..., b t1, ...), and the column
-        class if the file has classes.
-
-    Raises
-    ------
-    DataError
-        The file is no such file, or its curves have times of their own or differ in length.
+    There is a column for each sample (t1, t2, ...; with several dimensions a t1, ..., b t1, ...), and the
+    column class if the file has classes.
     """
     import polars as pl
 

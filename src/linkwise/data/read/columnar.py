@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING, NamedTuple
 
+from linkwise.data.read.endings import PARQUET
 from linkwise.errors import DataError
 from linkwise.limits import check_cells, check_columns, check_expansion
 from linkwise.text_files import check_unique
@@ -13,22 +14,12 @@ from linkwise.wording import shorten
 if TYPE_CHECKING:
     import polars as pl
 
-PARQUET = ".parquet"
-ARROW = (".arrow", ".feather", ".ipc")
-COLUMNAR = (PARQUET, *ARROW)
-
 
 class ColumnarTable(NamedTuple):
     """A table from a file of columns.
 
-    Attributes
-    ----------
-    frame : polars.DataFrame of shape (n_rows, n_columns)
-        The rows.
-    nested : list of str
-        The columns that hold fields of structs, such as ``"address.town"``.
-    has_objects : bool
-        Whether the file holds structs, as columns or as they are.
+    `nested` are the columns that hold fields of structs, such as ``"address.town"``. `has_objects` tells
+    whether the file holds structs, as columns or as they are.
     """
 
     frame: pl.DataFrame
@@ -37,26 +28,9 @@ class ColumnarTable(NamedTuple):
 
 
 def read_columnar(raw: bytes, ending: str, keep_nested: bool = False) -> ColumnarTable:
-    """Read a file of columns.
+    """Read a file with one of the endings `COLUMNAR`.
 
-    Parameters
-    ----------
-    raw : bytes
-        The file.
-    ending : str
-        What its name ends in: one of `COLUMNAR`.
-    keep_nested : bool, default=False
-        Whether structs stay as they are. By default each of their fields becomes a column.
-
-    Returns
-    -------
-    ColumnarTable
-        The table.
-
-    Raises
-    ------
-    DataError
-        The file is damaged or too large.
+    Each field of a struct becomes a column unless `keep_nested`.
     """
     import polars as pl
 

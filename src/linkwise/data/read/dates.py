@@ -25,17 +25,7 @@ _PER_DAY = {"ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
 def check_dates(frame: nw.DataFrame[Any], drop: Collection[str]) -> None:
     """Check that dates are in the years 1 to 9999, and durations below 2.7 million years.
 
-    Parameters
-    ----------
-    frame : narwhals.DataFrame of shape (n_rows, n_columns)
-        The table.
-    drop : collection of str
-        Columns that nobody reads, which may hold any dates.
-
-    Raises
-    ------
-    DataError
-        A date or a duration is out of range; the message names the first five rows.
+    Columns of `drop` may hold any dates, because nobody reads them.
     """
     for series in frame.iter_columns():
         if series.name in drop or not any(word in str(series.dtype) for word in ("Date", "Duration")):

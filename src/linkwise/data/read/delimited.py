@@ -32,26 +32,16 @@ _CHUNK = 1_000_000  # cells turned into columns at a time, to bound the memory t
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _LINE_REST = re.compile(r"[ \t]+(?=\r|\n|\Z)")
 _SPACES = re.compile(r'"(?:[^"]|"")*"|[ \t]*(\r\n|\r|\n)[ \t]*|[ \t]+')
+_LEAST_WRAPPED = 3  # lines
 _MOST_UNEVEN = 0.9  # share of lines that another delimiter may cut into the same number of fields
 
 
 class DelimitedTable(NamedTuple):
-    """A table from a text file, and how it was read.
+    """A table from a text file, all cells as text, null where a field is empty; and how it was read.
 
-    Attributes
-    ----------
-    frame : polars.DataFrame of shape (n_rows, n_columns)
-        All cells as text, null where a field is empty.
-    delimiter : str
-        The character between fields; a space stands for any number of spaces and tabs.
-    notes : list of str
-        Sentences on the choices made.
-    skip_lines : int or None
-        Lines before the table that were skipped.
-    no_header : bool or None
-        True if the first line is a row.
-    has_row_names : bool
-        Whether the first column has no name in the file.
+    A space as the delimiter stands for any number of spaces and tabs. `no_header` is True if the first
+    line is a row. `is_plain` tells whether each row is a line of the file, and each column has its name
+    there.
     """
 
     frame: pl.DataFrame
@@ -59,7 +49,7 @@ class DelimitedTable(NamedTuple):
     notes: list[str]
     skip_lines: int | None = None
     no_header: bool | None = None
-    has_row_names: bool = False
+    is_plain: bool = True
 
 
 def read_delimited(
@@ -70,30 +60,11 @@ def read_delimited(
     skip_lines: int | None = None,
     no_header: bool | None = None,
 ) -> DelimitedTable:
-    """Parse delimited text.
+    """Parse delimited text in UTF-8, with or without a byte order mark.
 
-    Parameters
-    ----------
-    raw : bytes
-        The file, UTF-8 with or without byte order mark.
-    delimiter : str or None
-        One character; None to detect it.
-    tabs_first : bool
-        Whether tabs win if several delimiters fit equally well.
-    skip_lines : int, optional
-        Lines before the table. By default those of another width are skipped.
-    no_header : bool, optional
-        Whether the first line is a row. By default it is one where that is certain.
-
-    Returns
-    -------
-    DelimitedTable
-        The table, and the choices that were made.
-
-    Raises
-    ------
-    DataError
-        The file is empty or not UTF-8, or a line does not fit the first one.
+    What is not given is detected: the delimiter, where tabs win among equals if `tabs_first`; the lines
+    before the table, which have another width; and whether the first line is a row, where that is
+    certain. Raises `DataError` with the number of a line that does not fit.
     """
     named, text = cut_separator_line(decode(raw))
     raw = raw.removeprefix(b"\xef\xbb\xbf")
@@ -101,6 +72,11 @@ def read_delimited(
     if not text.strip():
         raise DataError("The file is empty. Write a line of column names, then a line for each row.")
     notes = [] if named is None else [f"The first line names the delimiter: {named!r}."]
+    is_wrapped = (bare := _unwrap_lines(text)) is not None
+    if bare is not None:
+        text = bare
+        raw = bare.encode()
+        notes.append("Each line is a single quoted field, so it is read without these quotes.")
     delimiter = _choose_delimiter(text, named if delimiter is None else delimiter, tabs_first)
     text = _unify_spaces(text) if delimiter == " " else text
     with allow_long_cells():
@@ -114,7 +90,8 @@ def read_delimited(
     if layout.skip_lines:
         text = skip_text(text, n_skipped)
     check_cells(raw.count(b"\n") - raw.endswith(b"\n"), len(names))
-    chosen = (n_skipped or skip_lines, layout.no_header or no_header, layout.has_row_names)
+    is_plain = not (layout.has_row_names or is_wrapped)
+    chosen = (n_skipped or skip_lines, layout.no_header or no_header, is_plain)
     if header.line == n_skipped + 1 and not layout.has_row_names and delimiter != " ":
         rest = text[n_skipped:].encode() if n_skipped else raw
         if _is_plain(rest, delimiter, len(names)):
@@ -126,6 +103,25 @@ def read_delimited(
     if n_blank > 0:
         notes.append(f"{count_noun(n_blank, 'empty line')} skipped.")
     return DelimitedTable(frame, delimiter, notes, *chosen)
+
+
+def _unwrap_lines(text: str) -> str | None:
+    """The text without the quotes around whole lines; None if some line is not quoted as a whole.
+
+    Spreadsheet programs write such lines if they opened a file with another delimiter. Within the quotes some
+    delimiter cuts all lines into the same number of fields, the line of names too.
+    """
+    lines = [line for line in _LINE_END.split(text) if line]
+    if not all(len(line) > 2 and line[0] == line[-1] == '"' for line in lines):
+        return None
+    bare = [line[1:-1] for line in lines]
+    if any('"' in line.replace('""', "") for line in bare):
+        return None
+    bare = [line.replace('""', '"') for line in bare]
+    whole = "\n".join(bare)
+    with allow_long_cells():
+        is_cut = any(_evenness(whole, mark)[0] == 1 for mark in _order(tabs_first=False))
+    return whole if is_cut and len(lines) > _LEAST_WRAPPED else None
 
 
 def _choose_delimiter(text: str, given: str | None, tabs_first: bool) -> str:
@@ -238,6 +234,13 @@ def _first_lines(text: str) -> str:
 def detect_delimiter(text: str, tabs_first: bool) -> str:
     """The delimiter that cuts the first hundred lines most evenly, and into most fields."""
     return max(_order(tabs_first), key=partial(_evenness, _first_lines(text)))
+
+
+def cuts_evenly(text: str) -> bool:
+    """Whether a delimiter, or spaces, cut most lines into the same number of fields."""
+    with allow_long_cells():
+        evenness, width = max(_evenness(_first_lines(text), mark) for mark in _order(tabs_first=False))
+        return evenness >= _MOST_UNEVEN or _is_spaced(text, evenness, width)
 
 
 def _order(tabs_first: bool) -> list[str]:

@@ -9,17 +9,37 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from linkwise.data.read.arrays import array_frame, read_array
 from linkwise.data.read.attribute_files import read_arff, read_ts
-from linkwise.data.read.columnar import COLUMNAR, read_columnar
-from linkwise.data.read.databases import DATABASES, read_database
+from linkwise.data.read.columnar import read_columnar
+from linkwise.data.read.databases import read_database
 from linkwise.data.read.dates import check_dates
 from linkwise.data.read.delimited import read_delimited
+from linkwise.data.read.endings import (
+    ARCHIVE,
+    ARFF,
+    ARRAYS,
+    COLUMNAR,
+    DATABASES,
+    DELIMITED,
+    ENDINGS,
+    JSON,
+    MATRIX,
+    OTHER_SHEETS,
+    PACKED,
+    PLAIN,
+    SHEET,
+    TEXTS,
+    TS,
+    TYPED,
+    WITH_TEXTS,
+)
 from linkwise.data.read.frames import to_polars
 from linkwise.data.read.json_lines import read_json
-from linkwise.data.read.packed import ARCHIVE, PACKED, ending_of_content, ending_of_text, unpack_file
+from linkwise.data.read.packed import ending_of_content, ending_of_text, unpack_file
 from linkwise.data.read.parse import parse_columns
 from linkwise.data.read.reshape import empty_cells, find_rows, transpose
-from linkwise.data.read.sparse_files import MATRIX, read_matrix
+from linkwise.data.read.sparse_files import read_matrix
 from linkwise.data.read.spreadsheets import read_sheet
+from linkwise.data.read.text_lines import read_text_lines
 from linkwise.data.reading import Reading
 from linkwise.errors import DataError
 from linkwise.limits import check_name_lengths, too_large_for_memory
@@ -31,29 +51,11 @@ if TYPE_CHECKING:
     import narwhals as nw
     import polars as pl
 
-DELIMITED = (".csv", ".tsv", ".tab", ".txt", ".dat", ".data")
-JSON_ENDINGS = (".jsonl", ".ndjson", ".json", ".geojson")
-_ARRAYS = (".npy", ".npz")
-_ARFF, _TS = ".arff", ".ts"
-SHEET = ".xlsx"
-_OTHER_SHEETS = (".xls", ".xlsm", ".xlsb", ".ods", ".numbers")
-_TYPED = (*JSON_ENDINGS, _ARFF, _TS)  # text files that say what is a number
-_TEXTS = (*DELIMITED, *_TYPED)
-WITH_TEXTS = (*_TEXTS, SHEET, *DATABASES)  # whose columns of text may hold numbers or dates
-ENDINGS = (*_TEXTS, SHEET, *COLUMNAR, *_ARRAYS, MATRIX, *DATABASES, *PACKED)
-
 
 class Frames(NamedTuple):
-    """A table as it is written in a file, and with types.
+    """A table as a file holds it, and the same with numbers and dates parsed.
 
-    Attributes
-    ----------
-    written : narwhals.DataFrame of shape (n_rows, n_columns)
-        The table as the file holds it; of text files with columns of text alone.
-    typed : narwhals.DataFrame of shape (n_rows, n_columns)
-        The same with numbers and dates parsed.
-    encoding : str or None
-        The encoding of a text file; None if it is UTF-8.
+    As a text file holds it, all columns are text. `encoding` is that of a text file; None if it is UTF-8.
     """
 
     written: nw.DataFrame[Any]
@@ -66,24 +68,7 @@ def read_frame(
 ) -> Frames:
     """Read the columns of a file without a decision on their use.
 
-    Parameters
-    ----------
-    path : Path
-        As for `read_table`.
-    keep : callable, optional
-        ``keep(written)`` returns the columns to leave as they are written. None by default.
-
-    Returns
-    -------
-    Frames
-        The table as it is written, and with types.
-
-    Raises
-    ------
-    DataError
-        The file cannot be read.
-    FileNotFoundError
-        There is no such file.
+    ``keep(written)`` returns the columns to leave as they are written.
     """
     check_ending(path)
     try:
@@ -103,7 +88,7 @@ def read_frame(
 
 def check_ending(path: Path) -> None:
     """Raise if a file is a spreadsheet of another kind."""
-    if path.suffix.lower() in _OTHER_SHEETS:
+    if path.suffix.lower() in OTHER_SHEETS:
         raise DataError(
             f"The ending of '{path.name}' is unknown. Known endings are {join_names(ENDINGS, 30)}. Save the"
             " sheet as .xlsx or CSV (UTF-8) and name that file."
@@ -113,22 +98,12 @@ def check_ending(path: Path) -> None:
 class FileContents(NamedTuple):
     """What a file holds.
 
-    Attributes
-    ----------
-    frame : narwhals.DataFrame of shape (n_rows, n_columns)
-        The table; of text files with columns of text alone.
-    reading : Reading
-        How it was read: with its delimiter, its encoding unless it is UTF-8 that was not named, the lines
-        that were skipped, whether it has no header, whether nested objects stay as they are if there are any,
-        and its part if there is a choice; and with the column that the file itself calls ids.
-    notes : list of str
-        Sentences about the choices that were made.
-    ending : str
-        The ending that names the kind of the contents, such as ``.csv`` of ``a.csv.gz``.
-    written : polars.DataFrame of shape (n_rows, n_columns)
-        The same table before values that mean missing were emptied.
-    is_plain : bool
-        Whether a row of the table is a line, or an object, of the file itself.
+    `frame` has columns of text alone if the file is text; `written` is the same before values that mean
+    missing were emptied. `reading` tells how it was read: with its delimiter, its encoding unless it is
+    UTF-8 that was not named, the lines that were skipped, whether it has no header, whether nested
+    objects stay as they are if there are any, its part if there is a choice, and the column that the file
+    itself calls ids. `ending` names the kind of the contents, such as ``.csv`` of ``a.csv.gz``.
+    `is_plain` tells whether a row of the table is a line, or an object, of the file itself.
     """
 
     frame: nw.DataFrame[Any]
@@ -141,8 +116,8 @@ class FileContents(NamedTuple):
 
 _OF_FILES = {  # options, and the files that they are for
     "delimiter": DELIMITED,
-    "encoding": _TEXTS,
-    "keep_nested": (*JSON_ENDINGS, *COLUMNAR),
+    "encoding": TEXTS,
+    "keep_nested": (*JSON, *COLUMNAR),
     "sheet": (SHEET, ARCHIVE, ".npz", *DATABASES),
     "no_header": DELIMITED,
     "skip_lines": DELIMITED,
@@ -174,11 +149,9 @@ def read_file(path: Path, reading: Reading) -> FileContents:
             raise DataError(_describe_misfit(option, endings[0]))
     table = _read_table(raw, ending, replace(reading, sheet=part))
     chosen = replace(table.reading, sheet=member) if is_packed else table.reading
-    if (
-        ending in DELIMITED
-        and PurePath(path.name).suffix.lower() not in ENDINGS
-        and len(table.frame.columns) < 2
-    ):
+    suffix = PurePath(path.name).suffix.lower()
+    is_unknown = ending in DELIMITED and suffix not in ENDINGS
+    if is_unknown and len(table.frame.columns) < 2 and not (table.is_of_lines and not suffix):
         raise DataError(
             f"The ending of '{path.name}' is unknown, and its content is no table. Known endings are"
             f" {join_names(ENDINGS, 30)}."
@@ -208,7 +181,7 @@ def _describe_misfit(option: str, ending: str) -> str:
 def _find_kind(raw: bytes, name: str) -> str:
     """The ending that names the kind of a file: its own, unless its first bytes tell another one."""
     own = PurePath(name).suffix.lower()
-    if own in ENDINGS and own not in _TEXTS:
+    if own in ENDINGS and own not in TEXTS:
         return own
     found = ending_of_content(raw)
     if own in ENDINGS:
@@ -223,6 +196,7 @@ class _Table(NamedTuple):
     reading: Reading
     notes: list[str]
     is_plain: bool = False
+    is_of_lines: bool = False
 
 
 def _read_table(raw: bytes, ending: str, reading: Reading) -> _Table:
@@ -230,11 +204,12 @@ def _read_table(raw: bytes, ending: str, reading: Reading) -> _Table:
     if ending in COLUMNAR:
         columns = read_columnar(raw, ending, bool(reading.keep_nested))
         return _Table(columns.frame, *_note_nested(columns.nested, columns.has_objects, reading, []))
-    if ending in _ARRAYS:
+    if ending in ARRAYS:
         array = read_array(raw, reading.sheet)
         used = {*(reading.drop or ()), *(reading.show or ()), *(reading.hide or ())}
         if reading.id_column is None and array.id_column not in used:
             reading = replace(reading, id_column=array.id_column)
+        reading = replace(reading, sheet=array.part)
         return _Table(to_polars(array.frame), reading, array.notes)
     if ending == MATRIX:
         return _Table(to_polars(array_frame(read_matrix(raw))), reading, [])
@@ -248,10 +223,13 @@ def _read_table(raw: bytes, ending: str, reading: Reading) -> _Table:
         return _Table(page.frame, reading, page.notes)
     raw, encoding, notes = to_utf8(raw, reading.encoding)
     reading = replace(reading, encoding=encoding)
-    if ending in (_ARFF, _TS):
-        read = read_arff if ending == _ARFF else read_ts
+    if ending in (ARFF, TS):
+        read = read_arff if ending == ARFF else read_ts
         frame, more = read(raw)
         return _Table(frame, reading, [*notes, *more])
+    may_be_lines = ending == PLAIN and reading.delimiter is None and reading.skip_lines is None
+    if may_be_lines and (lines := read_text_lines(raw, no_header=bool(reading.no_header))) is not None:
+        return _Table(lines.frame, reading, [*notes, *lines.notes], is_of_lines=True)
     if ending in DELIMITED:
         text = read_delimited(
             raw,
@@ -263,7 +241,7 @@ def _read_table(raw: bytes, ending: str, reading: Reading) -> _Table:
         reading = replace(
             reading, delimiter=text.delimiter, skip_lines=text.skip_lines, no_header=text.no_header
         )
-        return _Table(text.frame, reading, [*notes, *text.notes], not text.has_row_names)
+        return _Table(text.frame, reading, [*notes, *text.notes], text.is_plain)
     table = read_json(raw, bool(reading.keep_nested))
     return _Table(
         table.frame,
@@ -321,7 +299,7 @@ def parse_text(
     parsed, notes, written = parse_columns(
         frame.to_native(),
         keep=keep,
-        numbers=ending not in _TYPED,
+        numbers=ending not in TYPED,
         comma_free=ending not in DELIMITED or delimiter not in (None, ","),
     )
     forms = {series.name: nw.from_native(series, series_only=True) for series in written}

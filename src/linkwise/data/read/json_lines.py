@@ -17,19 +17,11 @@ if TYPE_CHECKING:
 
 
 class JsonTable(NamedTuple):
-    """A table from a file of JSON.
+    """A table from a file of JSON. Integers keep all their digits, and lists stay as they are.
 
-    Attributes
-    ----------
-    frame : polars.DataFrame of shape (n_rows, n_columns)
-        Integers keep all their digits. A column that mixes texts with numbers or truth values is text. Lists
-        stay as they are.
-    nested : list of str
-        The columns that hold fields of nested objects, such as ``"address.town"``.
-    has_objects : bool
-        Whether the file holds nested objects, as columns or as they are.
-    is_one_object : bool
-        Whether the whole file is one object.
+    A column that mixes texts with numbers or truth values is text. `nested` are the columns that hold
+    fields of nested objects, such as ``"address.town"``; `has_objects` tells whether the file holds such
+    objects, as columns or as they are.
     """
 
     frame: pl.DataFrame
@@ -41,27 +33,10 @@ class JsonTable(NamedTuple):
 def read_json(raw: bytes, keep_nested: bool = False) -> JsonTable:
     """Parse a file with one JSON object on each line, one array of objects, or one object of another form.
 
-    An object may hold columns (``{"a": [1, 2]}`` or ``{"a": {"0": 1, "1": 2}}``, as pandas writes them), one
-    list of objects (``{"data": [{"a": 1}]}``), columns and rows (``{"columns": ["a"], "data": [[1]]}``), or
-    the features of GeoJSON, whose points become the columns longitude and latitude.
-
-    Parameters
-    ----------
-    raw : bytes
-        The contents of the file, in UTF-8.
-    keep_nested : bool, default=False
-        Whether nested objects stay as they are. By default each of their fields becomes a column.
-
-    Returns
-    -------
-    JsonTable
-        The table, and which of its columns come from nested objects.
-
-    Raises
-    ------
-    DataError
-        A line or element is not a JSON object, two fields have the same name, the file is empty, or the table
-        is too large.
+    An object may hold columns (``{"a": [1, 2]}`` or ``{"a": {"0": 1, "1": 2}}``, as pandas writes them),
+    one list of objects (``{"data": [{"a": 1}]}``), columns and rows (``{"columns": ["a"], "data":
+    [[1]]}``), or the features of GeoJSON, whose points become the columns longitude and latitude. Each
+    field of a nested object becomes a column unless `keep_nested`.
     """
     import polars as pl
 

@@ -13,23 +13,7 @@ Rows = list[dict[str, Any]]
 
 
 def rows_of_object(value: dict[str, Any]) -> Rows | None:
-    """Find the rows of an object.
-
-    Parameters
-    ----------
-    value : dict
-        The object.
-
-    Returns
-    -------
-    list of dict or None
-        The rows; None if the object is a row itself.
-
-    Raises
-    ------
-    DataError
-        Columns differ in length, or there are several lists of objects.
-    """
+    """Find the rows of an object; None if the object is a row itself."""
     if value.get("type") == "FeatureCollection" and isinstance(value.get("features"), list):
         return [_read_feature(feature) for feature in value["features"]]
     names, lines = value.get("columns"), value.get("data")

@@ -25,17 +25,7 @@ if TYPE_CHECKING:
 
 
 class SeriesBy(NamedTuple):
-    """The columns of a long table.
-
-    Attributes
-    ----------
-    id : str
-        The column that names the curve of each row.
-    time : str
-        The column of times, numbers or dates.
-    value : str
-        The column of values.
-    """
+    """The columns of a long table: id of the curve of each row, time (a number or a date) and value."""
 
     id: str
     time: str
@@ -45,12 +35,7 @@ class SeriesBy(NamedTuple):
 class Pivoted(NamedTuple):
     """A table with a row for each curve.
 
-    Attributes
-    ----------
-    frame : narwhals.DataFrame of shape (n_curves, n_columns)
-        The ids, the columns that are the same in all rows of a curve as texts, and a column for each time.
-    notes : list of str
-        Sentences about the choices that were made.
+    It has the id, texts that all rows of the curve share, and a column for each time.
     """
 
     frame: nw.DataFrame[Any]
@@ -86,25 +71,9 @@ def pivot_series(
 ) -> Pivoted:
     """Make a row for each curve from a table with a row for each of its values.
 
-    Parameters
-    ----------
-    frame : narwhals.DataFrame of shape (n_values, n_columns)
-        The table as it was read; columns of text may be unparsed.
-    by : SeriesBy
-        Its columns.
-    parse : callable
-        ``parse(frame)`` parses the columns of text, and returns sentences on what it did.
-
-    Returns
-    -------
-    Pivoted
-        Curves in the order in which they begin in the table, and times in ascending order.
-
-    Raises
-    ------
-    DataError
-        An id or a time is missing, a curve has two values at one time or none at a time of the others, or
-        times or values are of a kind that cannot be used.
+    Columns of text may be unparsed: ``parse(frame)`` parses them, and returns sentences on what it did.
+    Curves keep their order, and times ascend. Raises `DataError` if an id or a time is missing, a curve
+    has two values at one time or none at a time of the others, or times or values cannot be used.
     """
     if len(frame) == 0:
         raise DataError("The table has no rows. Pass a row for each value of a curve.")

@@ -20,17 +20,7 @@ Columns = list[list[Any]]
 
 
 class MergedRange(NamedTuple):
-    """A range of merged cells, whose rows and columns are counted from 1.
-
-    Attributes
-    ----------
-    name : str
-        The range, such as ``B2:C4``.
-    rows : range
-        Its rows in the sheet.
-    columns : range
-        Its columns in the sheet.
-    """
+    """A range of merged cells such as ``B2:C4``, with its rows and columns in the sheet, counted from 1."""
 
     name: str
     rows: range
@@ -38,18 +28,10 @@ class MergedRange(NamedTuple):
 
 
 class UnmergedCells(NamedTuple):
-    """The columns of a sheet without merged cells.
+    """The columns of a sheet without merged cells, each with its name first.
 
-    Attributes
-    ----------
-    columns : list of list
-        The cells of each column, with the names first.
-    n_header : int
-        The number of first rows that have names.
-    copies : set of int
-        The columns that have a name of merged cells which begin further left.
-    notes : list of str
-        Sentences about the choices that were made.
+    The first `n_header` rows have names. `copies` are the columns that have a name of merged cells which
+    begin further left.
     """
 
     columns: Columns
@@ -81,29 +63,11 @@ def _column_number(letters: bytes) -> int:
 def fill_merged_ranges(
     columns: Columns, places: Sequence[int], numbers: Sequence[int], ranges: Sequence[MergedRange]
 ) -> UnmergedCells:
-    """Put the value of merged cells into each of them, also into column names.
+    """Put the value of merged cells into each of them, also into column names. The columns are changed.
 
-    Parameters
-    ----------
-    columns : list of list
-        The cells of each column, with the names first. They are changed.
-    places : sequence of int
-        The column of the sheet that each one is, counted from 1.
-    numbers : sequence of int
-        The row of the sheet that each row is, counted from 1.
-    ranges : sequence of MergedRange
-        The merged cells.
-
-    Returns
-    -------
-    UnmergedCells
-        Merged cells over all columns keep their value in the first one: they are headings. If the column
-        names stand in several rows, those of a column are joined.
-
-    Raises
-    ------
-    DataError
-        Merged cells overlap.
+    `places` and `numbers` are the column and the row of the sheet that each column and row is, counted
+    from 1. Merged cells over all columns keep their value in the first one: they are headings. If the
+    column names stand in several rows, those of a column are joined.
     """
     parts = [(merged, _cut(numbers, merged.rows), _cut(places, merged.columns)) for merged in ranges]
     parts = [(merged, rows, at) for merged, rows, at in parts if rows and at and len(rows) * len(at) > 1]
@@ -159,19 +123,8 @@ def _has_second_header(columns: Columns, merged: Sequence[int]) -> bool:
 def join_header(header: Sequence[Sequence[str]], copies: Collection[int]) -> tuple[list[str], list[str]]:
     """Join the names of each column from several rows, and number those with the name of another.
 
-    Parameters
-    ----------
-    header : sequence of sequence of str
-        The texts above each column, from the top.
-    copies : collection of int
-        The columns that have the name of merged cells which begin further left.
-
-    Returns
-    -------
-    list of str
-        The name of each column; empty if there is none.
-    list of str
-        Sentences about the choices that were made.
+    Returns the names, empty if there is none, and sentences about the choices. `copies` is as in
+    `UnmergedCells`.
     """
     joined = [" ".join(dict.fromkeys(text for text in texts if text.strip())) for texts in header]
     names: list[str] = []

@@ -123,16 +123,8 @@ _NAMED_DATES = (  # each with its groups for the day, the month and the year
 class WrittenNumbers(NamedTuple):
     """Numbers as people write them.
 
-    Attributes
-    ----------
-    plain : polars.Series
-        The same numbers as text with digits and a decimal point alone.
-    unit : str
-        The unit of all numbers, for example "€"; empty if they have none.
-    decimal : {".", ","}
-        The decimal mark.
-    has_marks : bool
-        Whether marks stand between thousands.
+    `plain` has them with digits and a decimal point alone. `unit` is the unit of all, such as "€".
+    `has_marks` tells whether marks stand between thousands.
     """
 
     plain: pl.Series
@@ -142,14 +134,9 @@ class WrittenNumbers(NamedTuple):
 
 
 class WrittenDates(NamedTuple):
-    """Dates as people write them.
+    """Dates as people write them; `plain` has the year first.
 
-    Attributes
-    ----------
-    plain : polars.Series
-        The same dates as text with the year first.
-    first : {"day", "month"} or None
-        Which part comes first; None if the month has a name.
+    `first` tells which part comes first; None if the month has a name.
     """
 
     plain: pl.Series
@@ -159,17 +146,8 @@ class WrittenDates(NamedTuple):
 def rewrite_dates(text: pl.Series, first: First | None = None) -> WrittenDates | None:
     """Rewrite dates that begin with the day or the month, or name the month, as 2024-01-31.
 
-    Parameters
-    ----------
-    text : polars.Series of str
-        At least one value is not null.
-    first : {"day", "month"}, optional
-        Which part comes first. By default a number above 12 shows it.
-
-    Returns
-    -------
-    WrittenDates or None
-        None if these are not dates, or if no number above 12 shows whether the day comes first.
+    By default a number above 12 shows which part comes first. None if none does, or if these are not
+    dates.
     """
     start = _DATE.fullmatch(text.drop_nulls()[0])
     if start is None:
@@ -232,23 +210,11 @@ def rewrite_numbers(
 ) -> WrittenNumbers | None:
     """Rewrite numbers without their unit and their marks between thousands, with a decimal point.
 
-    This covers money, percentages, units, scales such as 2.5k and $3 M, negative numbers in brackets, and a
-    plus behind the number, as in 500+. All numbers must have the same unit; only a zero may have none.
-
-    Parameters
-    ----------
-    text : polars.Series of str
-        At least one value is not null.
-    comma_free : bool
-        Whether a comma within a value can only be a decimal mark or stand between thousands. In a file of
-        quoted values "1,3" may be a list.
-    decimal : {".", ","}, optional
-        The decimal mark. The default is the only mark that fits all values.
-
-    Returns
-    -------
-    WrittenNumbers or None
-        None if these are not numbers, or if 1,234 may be one thousand or one.
+    This covers money, percentages, units, scales such as 2.5k and $3 M, negative numbers in brackets, and
+    a plus behind the number, as in 500+. All numbers must have the same unit; only a zero may have none.
+    With `comma_free`, a comma within a value can only be a decimal mark or stand between thousands: in a
+    file of quoted values "1,3" may be a list. The default for `decimal` is the only mark that fits all
+    values. None if these are not numbers, or if 1,234 may be one thousand or one.
     """
     if _AMOUNT.match(re.sub(r"\s", " ", text.drop_nulls()[0])) is None:
         return None

@@ -12,24 +12,12 @@ from pathlib import PurePosixPath
 from typing import IO, Any, NamedTuple
 
 from linkwise.array_archives import READ_BYTES
+from linkwise.data.read.endings import ARCHIVE, FIRST_BYTES
 from linkwise.errors import DataError
 from linkwise.limits import check_expansion
 from linkwise.wording import join_names, shorten
 
 COMPRESSED: dict[str, Callable[[IO[bytes]], Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
-ARCHIVE = ".zip"
-PACKED = (*COMPRESSED, ARCHIVE)
-_MAGIC = {  # how files begin
-    b"PAR1": ".parquet",
-    b"ARROW1\0\0": ".arrow",
-    b"FEA1": ".feather",
-    b"SQLite format 3\0": ".db",
-    b"\x93NUMPY": ".npy",
-    b"%%MatrixMarket": ".mtx",
-    b"\x1f\x8b": ".gz",
-    b"BZh": ".bz2",
-    b"\xfd7zXZ\0": ".xz",
-}
 _OTHERS = {  # files of other programs, and how they become a table
     b"\x89HDF": "HDF5, which holds many arrays. Save one array with numpy.save, or the table as .parquet.",
     b"\xd0\xcf\x11\xe0": "an older spreadsheet, or has a password. Save it as .xlsx without a password.",
@@ -47,18 +35,9 @@ _LOOK = 4096  # bytes that show whether a file is text
 
 
 class Unpacked(NamedTuple):
-    """A file without its compression.
+    """A file without its compression, and the name of its contents, such as ``a.csv`` for ``a.csv.gz``.
 
-    Attributes
-    ----------
-    raw : bytes
-        The contents.
-    name : str
-        The name that the contents have, such as ``a.csv`` for ``a.csv.gz``.
-    member : str or None
-        The file of a .zip that was read.
-    notes : list of str
-        Sentences about the choices that were made.
+    `member` is the file of a .zip that was read.
     """
 
     raw: bytes
@@ -68,31 +47,7 @@ class Unpacked(NamedTuple):
 
 
 def unpack_file(raw: bytes, name: str, ending: str, member: str | None, known: Sequence[str]) -> Unpacked:
-    """Unpack a compressed file.
-
-    Parameters
-    ----------
-    raw : bytes
-        The file.
-    name : str
-        Its name.
-    ending : {".gz", ".bz2", ".xz", ".zip"}
-        How it is packed.
-    member : str or None
-        The file to read of a .zip.
-    known : sequence of str
-        The endings of tables, which decide what is read of a .zip.
-
-    Returns
-    -------
-    Unpacked
-        The contents.
-
-    Raises
-    ------
-    DataError
-        The file is damaged, far larger unpacked, or a .zip has no table or several of them.
-    """
+    """Unpack a compressed file, of a .zip one member: by default the largest with an ending in `known`."""
     try:
         if ending == ARCHIVE:
             return _unpack_member(raw, member, known)
@@ -128,19 +83,30 @@ def _unpack_member(raw: bytes, member: str | None, known: Sequence[str]) -> Unpa
                     " Use one of them: --sheet NAME"
                 )
             chosen = member
-        elif len(names) == 1 or len(tables) == 1:
-            chosen = (tables or names)[0]
         elif not names:
             raise DataError("The archive holds no file. Pass a table.")
         else:
-            raise DataError(
-                f"The archive holds {len(names)} files: {join_names(map(repr, tables or names), 20)}. Add"
-                ' --sheet NAME to read one of them (in Python, sheet="...").'
-            )
+            sizes = {info.filename: info.file_size for info in files}
+            chosen = max(tables or names, key=sizes.__getitem__)
         with archive.open(files[names.index(chosen)]) as file:
             content = _read_all(file, len(raw))
-    note = f"File {chosen!r} of the archive is read." if len(names) > 1 and member is None else None
-    return Unpacked(content, chosen, chosen if len(names) > 1 else None, [note] if note else [])
+    notes = []
+    if len(names) > 1 and member is None:
+        others = [name for name in tables if name != chosen]
+        notes.append(
+            describe_choice(f"File {chosen!r}", len(tables), others)
+            if others
+            else f"File {chosen!r} of the archive is read."
+        )
+    return Unpacked(content, chosen, chosen if len(names) > 1 else None, notes)
+
+
+def describe_choice(chosen: str, n_parts: int, others: Sequence[str]) -> str:
+    """Say which part of a file is read, and how to read another one."""
+    return (
+        f"{chosen} is read, the largest of {n_parts}. Add --sheet NAME to read another one (in Python,"
+        f' sheet="..."), such as {join_names(map(repr, others))}.'
+    )
 
 
 def _is_clutter(name: str) -> bool:
@@ -158,7 +124,7 @@ def ending_of_content(raw: bytes) -> str | None:
     DataError
         The file is of another program.
     """
-    for magic, ending in _MAGIC.items():
+    for magic, ending in FIRST_BYTES.items():
         if raw.startswith(magic):
             return ending
     if raw.startswith(b"PK\x03\x04"):

@@ -23,6 +23,9 @@ _COMPACT_RANGE = (19_000_101, 20_991_231)
 _LEADING_ZERO = r"^[+-]?0\d+$"
 _MAY_BE_MORE = re.compile(r"[+-]?[\d.]|[+-]?(inf|nan)|true|false", re.IGNORECASE)  # a number, truth or date
 _READING = re.compile(r" is read as ([^:]+): ")
+_MARKED = re.compile(
+    r"Column '(?P<name>.*)': (?P<count>\d+) values? written (?P<forms>.*) read as missing\.", re.S
+)
 MOST_READINGS = 5  # columns read in the same way that have a note each
 _EXACT = 2.0**53  # whole numbers below are exact
 _FEW_DATES = 5  # whole numbers that all happen to look like 20240131
@@ -32,15 +35,8 @@ _AT_ONCE = 1000  # columns that polars works on together; each call has a cost o
 class Parsed(NamedTuple):
     """Columns with types.
 
-    Attributes
-    ----------
-    frame : polars.DataFrame of shape (n_rows, n_columns)
-        The table with parsed columns, in the same order.
-    notes : list of str
-        Sentences on forms that had to be interpreted.
-    written : list of polars.Series
-        For each column of numbers that are written with a unit or other marks: the text of each number, null
-        if it is missing. Equal numbers have the same text, that of the first of them.
+    `written` has, for each column of numbers that are written with a unit or other marks, the text of
+    each number, null if it is missing. Equal numbers have the text of the first of them.
     """
 
     frame: pl.DataFrame
@@ -54,24 +50,10 @@ def parse_columns(
     numbers: bool = True,
     comma_free: bool = False,
 ) -> Parsed:
-    """Give the text columns of a file their types.
+    """Give the text columns of a file their types, but leave those of `keep` as they are.
 
-    Parameters
-    ----------
-    frame : polars.DataFrame of shape (n_rows, n_columns)
-        The table as it was read.
-    keep : collection of str or None, default=()
-        Columns to leave as they are.
-    numbers : bool, default=True
-        Whether text may be numbers and truth values. False if the file has types for them, as JSON does, so
-        that only dates come as text.
-    comma_free : bool, default=False
-        Whether something else than commas separates the columns, so that 0,5 is a number.
-
-    Returns
-    -------
-    Parsed
-        The table with parsed columns, notes, and the numbers that are written in another form.
+    `numbers` is False if the file has types for them, as JSON does, so that only dates come as text. With
+    `comma_free` something else than commas separates the columns, so that 0,5 is a number.
     """
     import polars as pl
 
@@ -102,7 +84,9 @@ def parse_columns(
                 and not _is_plain(text[name], parsed[name])
             ):
                 written.append(_first_forms(text[name], parsed[name]))
-    return Parsed(pl.DataFrame(list(parsed.values())), _join_readings(notes, readings), written)
+    return Parsed(
+        pl.DataFrame(list(parsed.values())), _join_markers(_join_readings(notes, readings)), written
+    )
 
 
 def uses_decimal_commas(parsed: Parsed) -> bool:
@@ -125,6 +109,24 @@ def _join_readings(notes: Sequence[str], readings: Mapping[str, Sequence[tuple[s
                 f"{len(columns)} columns are read as {what}: {names}. In '{first}', {example}"
             )
             gone = {note for _, note in columns}
+            joined = [note for note in joined if note not in gone]
+    return joined
+
+
+def _join_markers(notes: Sequence[str]) -> list[str]:
+    """Let one note describe many columns in which the same signs mean missing."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for note in notes:
+        if what := _MARKED.fullmatch(note):
+            found.setdefault(what["forms"], []).append((note, f"{what['name']} ({what['count']})"))
+    joined = list(notes)
+    for forms, columns in found.items():
+        if len(columns) > MOST_READINGS:
+            names = join_names((name for _, name in columns), MOST_READINGS)
+            joined[joined.index(columns[0][0])] = (
+                f"Values written {forms} are read as missing in {len(columns)} columns: {names}."
+            )
+            gone = {note for note, _ in columns}
             joined = [note for note in joined if note not in gone]
     return joined
 
@@ -212,9 +214,10 @@ def _parse_column(
             if found is not None:
                 return found, _note_markers(text, marked)
     has_digits = any(mark.isdigit() for mark in first)
-    if numbers and has_digits and (read := _parse_written_forms(plain, comma_free)) is not None:
-        found, note = read
-        return found, [note, *_note_markers(text, marked)]
+    if has_digits:
+        read = _parse_written_forms(plain, comma_free) if numbers else _parse_written_dates(plain)
+        if read is not None:
+            return read[0], [read[1], *_note_markers(text, marked)]
     kept = series if text.null_count() == series.null_count() else series.set(text.is_null(), None)
     if numbers and first[0] in "+-0123456789" and plain.str.contains(r"^[+-]?\d+$").all():
         return kept, [
@@ -232,12 +235,19 @@ def _parse_written_forms(text: pl.Series, comma_free: bool) -> tuple[pl.Series, 
         if is_scaled and ((found % 1 == 0) & (found.abs() < _EXACT)).all():
             found = found.cast(int)
         return found, _note_reading("numbers", text, found)
-    dates = rewrite_dates(text)
-    if dates is not None and (found := parse_moments(dates.plain)) is not None:
-        how = "dates" if dates.first is None else f"dates, {dates.first} first"
-        return found, _note_reading(how, text, found)
+    if (read := _parse_written_dates(text)) is not None:
+        return read
     hours = _parse_times(text)
     return hours if hours is None else (hours, _note_reading("hours", text, hours))
+
+
+def _parse_written_dates(text: pl.Series) -> tuple[pl.Series, str] | None:
+    """Read dates as people write them, with a note; None for other text."""
+    dates = rewrite_dates(text)
+    if dates is None or (found := parse_moments(dates.plain)) is None:
+        return None
+    how = "dates" if dates.first is None else f"dates, {dates.first} first"
+    return found, _note_reading(how, text, found)
 
 
 def _parse_times(text: pl.Series) -> pl.Series | None:

@@ -32,25 +32,7 @@ def require_pillow() -> None:
 
 
 def read_picture(path: Path, side: int) -> Image:
-    """Read the picture of a file, upright, in red, green and blue.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    side : int
-        Largest length of the longer side, in pixels.
-
-    Returns
-    -------
-    PIL.Image.Image
-        The picture, made smaller if necessary.
-
-    Raises
-    ------
-    DataError
-        The file is not a picture of a known kind, is broken, or has more than 100 million pixels.
-    """
+    """Read the picture of a file, upright, in red, green and blue, its longer side at most `side` pixels."""
     from PIL import Image, ImageOps
 
     try:
@@ -100,20 +82,8 @@ def _to_rgb(image: Image) -> Image:
 
 # ---------------------------------------------------------------- PNG
 def png(pixels: NDArray[np.uint8]) -> bytes:
-    """Write a picture as PNG.
+    """Write pixels, of shape (height, width) or (height, width, 3), as PNG.
 
-    Parameters
-    ----------
-    pixels : ndarray of shape (height, width) or (height, width, 3), uint8
-        Grey, or red, green and blue.
-
-    Returns
-    -------
-    bytes
-        The contents of a PNG file.
-
-    Notes
-    -----
     ISO/IEC 15948: a header, the lines one after the other, each with filter 0 (none), and an end.
     """
     height, width = pixels.shape[:2]

@@ -19,25 +19,7 @@ _WHERE = "such as \"amount > 0 AND country <> 'Total'\""
 
 
 def transpose(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
-    """Turn columns into rows.
-
-    Parameters
-    ----------
-    frame : polars.DataFrame of shape (n_rows, n_columns)
-        The table, whose first column has the new names.
-
-    Returns
-    -------
-    frame : polars.DataFrame of shape (n_columns - 1, n_rows + 1)
-        A row for each other column, with its name in the first column.
-    notes : list of str
-        Sentences about the choices that were made.
-
-    Raises
-    ------
-    DataError
-        The table has one column only, or the new one would be too wide.
-    """
+    """Turn columns into rows; the first column has the new names, and gets the old ones."""
     import polars as pl
 
     if frame.width < 2 or not len(frame):
@@ -69,27 +51,7 @@ def transpose(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
 
 
 def find_rows(frame: pl.DataFrame, where: str) -> tuple[pl.Series, list[str]]:
-    """Find the rows that meet a condition.
-
-    Parameters
-    ----------
-    frame : polars.DataFrame of shape (n_rows, n_columns)
-        The table with numbers and dates.
-    where : str
-        The condition in SQL.
-
-    Returns
-    -------
-    is_kept : polars.Series of shape (n_rows,)
-        Whether each row meets it.
-    notes : list of str
-        How many do.
-
-    Raises
-    ------
-    DataError
-        It is no condition, or names a column that is not there, or no row meets it.
-    """
+    """Find the rows that meet a condition in SQL: whether each does, and sentences on how many do."""
     import polars as pl
 
     if len(where) > MOST_IN_CONDITION or not where.strip():
@@ -125,24 +87,8 @@ def find_rows(frame: pl.DataFrame, where: str) -> tuple[pl.Series, list[str]]:
 def empty_cells(frame: pl.DataFrame, missing: Sequence[str]) -> tuple[pl.DataFrame, list[str]]:
     """Empty the cells whose value stands for a missing one.
 
-    Parameters
-    ----------
-    frame : polars.DataFrame of shape (n_rows, n_columns)
-        The table, as it is written or with types.
-    missing : sequence of str
-        Values such as ``-200``, which hold for all columns, and such as ``year=0`` for one.
-
-    Returns
-    -------
-    frame : polars.DataFrame of shape (n_rows, n_columns)
-        The table with more empty cells.
-    notes : list of str
-        How many they are.
-
-    Raises
-    ------
-    DataError
-        A column is not there, or no cell has such a value.
+    Values such as ``-200`` hold for all columns, and such as ``year=0`` for one. Raises `DataError` if no
+    cell has one.
     """
     import polars as pl
 

@@ -15,7 +15,6 @@ from linkwise.wording import shorten
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-MATRIX = ".mtx"
 _SPARSE = ({"format", "shape", "data", "indices", "indptr"}, {"format", "shape", "data", "row", "col"})
 
 
@@ -25,23 +24,7 @@ def holds_sparse(names: Collection[str]) -> bool:
 
 
 def read_sparse(raw: bytes) -> NDArray[Any]:
-    """Read a sparse matrix from a .npz file.
-
-    Parameters
-    ----------
-    raw : bytes
-        The file.
-
-    Returns
-    -------
-    ndarray of shape (n_rows, n_columns)
-        The matrix with its zeros.
-
-    Raises
-    ------
-    DataError
-        The file is damaged, or the matrix too large.
-    """
+    """Read a sparse matrix from a .npz file, with its zeros."""
     from scipy.sparse import load_npz
 
     try:
@@ -58,23 +41,7 @@ def read_sparse(raw: bytes) -> NDArray[Any]:
 
 
 def read_matrix(raw: bytes) -> NDArray[Any]:
-    """Read a Matrix Market file, dense or sparse.
-
-    Parameters
-    ----------
-    raw : bytes
-        The file.
-
-    Returns
-    -------
-    ndarray of shape (n_rows, n_columns)
-        The matrix with its zeros.
-
-    Raises
-    ------
-    DataError
-        The file is damaged, or the matrix too large.
-    """
+    """Read a Matrix Market file, dense or sparse, with its zeros."""
     from scipy.io import mminfo
 
     try:

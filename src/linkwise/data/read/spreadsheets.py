@@ -30,19 +30,7 @@ ERRORS = ("#N/A", "#DIV/0!", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!")
 
 
 class Sheet(NamedTuple):
-    """One sheet of a spreadsheet.
-
-    Attributes
-    ----------
-    frame : polars.DataFrame of shape (n_rows, n_columns)
-        The table. A column that mixes texts with other cells is text.
-    name : str
-        The name of the sheet.
-    is_only : bool
-        Whether the file has no other sheet.
-    notes : list of str
-        Sentences about the choices that were made.
-    """
+    """One sheet of a spreadsheet; a column that mixes texts with other cells is text."""
 
     frame: pl.DataFrame
     name: str
@@ -58,27 +46,10 @@ def require_openpyxl() -> None:
 
 # ---------------------------------------------------------------- reading
 def read_sheet(raw: bytes, sheet: str | None = None) -> Sheet:
-    """Read one sheet of a spreadsheet.
+    """Read one sheet of a spreadsheet, by default the first.
 
-    Parameters
-    ----------
-    raw : bytes
-        The file.
-    sheet : str, optional
-        The name of the sheet. By default the first one.
-
-    Returns
-    -------
-    Sheet
-        Its table. The first row that is not empty has the names of the columns, and other empty rows are
-        skipped. Formulas count with the values that the spreadsheet stored.
-
-    Raises
-    ------
-    DataError
-        The file is no .xlsx, there is no such sheet, or the sheet has no table.
-    ImportError
-        openpyxl is not installed.
+    The first row that is not empty has the names of the columns, and other empty rows are skipped.
+    Formulas count with the values that the spreadsheet stored.
     """
     require_openpyxl()
     if raw.startswith(OLD_FORMAT):
@@ -260,27 +231,10 @@ def _to_text(value: Any) -> str:
 
 # ---------------------------------------------------------------- writing
 def write_sheet(columns: Mapping[str, Sequence[Any]], title: str) -> bytes:
-    """Write a table as a spreadsheet of one sheet.
+    """Write a table, None where a value is missing, as a spreadsheet of one sheet.
 
-    Parameters
-    ----------
-    columns : dict of str to sequence of n_rows cells
-        Numbers, truth values, dates, durations and texts, or None for a missing value.
-    title : str
-        The name of the sheet.
-
-    Returns
-    -------
-    bytes
-        The file. Texts stay texts, also those that begin with ``=``. Integers of 16 and more digits, dates
-        before 1900 and moments with a time zone become texts, because a spreadsheet would change them.
-
-    Raises
-    ------
-    DataError
-        A sheet cannot hold so many rows or columns, or one of the cells.
-    ImportError
-        openpyxl is not installed.
+    Texts stay texts, also those that begin with ``=``. Integers of 16 and more digits, dates before 1900
+    and moments with a time zone become texts, because a spreadsheet would change them.
     """
     require_openpyxl()
     import openpyxl

@@ -58,23 +58,10 @@ class Items:
 class SideTable:
     """What a side table shows of the rows, in the order of the data.
 
-    Attributes
-    ----------
-    items : Items
-        A picture if a column holds the paths of pictures, a text if the only column holds texts, else a
-        record.
-    cells : callable
-        ``cells(row)`` returns all values of a row by column, also that of the picture or the text.
-    columns : Encoded or None
-        The columns in their own units, for rules; None if none can be encoded.
-    notes : tuple of str
-        Sentences on the choices made.
-    file : str
-        The name of the file.
-    frame : narwhals.DataFrame of shape (n_rows, n_columns)
-        All cells as they are written, also those of the id.
-    texts : sequence of str, or None
-        The free texts of each row, such as a title. None if no column holds any.
+    `items` are pictures if a column holds their paths, texts if the only column holds texts, else
+    records. ``cells(row)`` returns all values of a row by column, also that of the picture or the text.
+    `columns` has them in their own units, for rules; None if none can be encoded. `frame` has all cells
+    as they are written, also those of the id. `texts` are the free texts of each row, such as a title.
     """
 
     items: Items

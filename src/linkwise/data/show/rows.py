@@ -95,20 +95,7 @@ class Rows:
 
 
 def to_rows(table: Table, categories: Categories = "columns") -> Rows:
-    """Encode the rows of a table and show them, with pictures if a column holds their paths.
-
-    Parameters
-    ----------
-    table : Table
-        The table.
-    categories : {"columns", "codes"}, default="columns"
-        How categories are encoded, as for `encode`.
-
-    Returns
-    -------
-    Rows
-        The rows.
-    """
+    """Encode the rows of a table and show them, with pictures if a column holds their paths."""
     rows = Rows(table, encode(table, categories=categories), items_of(table))
     return show_pictures(rows, table.folder)
 
@@ -198,18 +185,7 @@ RECORD_ROLES: tuple[Role, ...] = ("numeric", "category", "date", "cycle")
 def show_pictures(rows: Rows, folder: Path) -> Rows:
     """Show pictures beside records and texts, if a column that is compared or only shown holds their paths.
 
-    Parameters
-    ----------
-    rows : Rows
-        The rows of a table.
-    folder : Path
-        The folder from which the paths begin.
-
-    Returns
-    -------
-    Rows
-        The same rows with pictures in place of the paths. The paths stay, with a note, if Pillow is missing
-        or pictures are not there.
+    The paths stay, with a note, if Pillow is missing or pictures are not there.
     """
     table, own = rows.table, rows.items
     given = (name for name in table.reading.shown_columns if name in table.shown)

@@ -32,28 +32,10 @@ def read_side_table(path: str | os.PathLike[str], table: Table) -> SideTable:
     """Read a side table and join it to the rows of a table.
 
     Rows are joined by id: by the column that is called as the id of `table`, or by the one that
-    `read_table` takes for the id. Without such a column they are joined in order.
-
-    Parameters
-    ----------
-    path : path
-        A file that `read_table` can read. Cells of text files are shown as they are written. A column of
-        paths of pictures, from the folder of this file, shows the pictures.
-    table : Table
-        The rows to show.
-
-    Returns
-    -------
-    SideTable
-        What is shown, one for each row of `table`.
-
-    Raises
-    ------
-    DataError
-        The file cannot be read, rows of `table` are not in it, an id occurs twice, there is neither an id
-        nor as many rows, or pictures are not there.
-    ImportError
-        There are pictures, and Pillow is not installed.
+    `read_table` takes for the id. Without such a column they are joined in order. Cells of text files are
+    shown as they are written. A column of paths of pictures, from the folder of this file, shows the
+    pictures. Raises `DataError` if rows are not in the file, an id occurs twice, or there is neither an
+    id nor as many rows.
     """
     path = Path(path)
     read = read_frame(path, keep=lambda frame: {_find_key(frame, table)})
@@ -85,20 +67,7 @@ def read_side_table(path: str | os.PathLike[str], table: Table) -> SideTable:
 
 
 def show_side_table(rows: Rows, side: SideTable) -> Rows:
-    """Show a side table in place of the compared columns of records, and beside rows of other kinds.
-
-    Parameters
-    ----------
-    rows : Rows
-        The rows as they are shown without it.
-    side : SideTable
-        The table to show.
-
-    Returns
-    -------
-    Rows
-        The same rows with other items.
-    """
+    """Show a side table in place of the compared columns of records, and beside rows of other kinds."""
     own, table = rows.items, rows.table
     is_replaced = own.kind == "record"
     shown = side.items if is_replaced else own

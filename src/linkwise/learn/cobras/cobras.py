@@ -88,20 +88,10 @@ class SplitSearch(NamedTuple):
 class COBRASState(SuperInstanceState):
     """One run of COBRAS.
 
-    Attributes
-    ----------
-    labels : ndarray of shape (n_rows,)
-        The clustering whose relations were all known last.
-    is_published : bool
-        Whether there is such a clustering.
-    solid : frozenset of places
-        The super-instances that cannot be split.
-    search : SplitSearch or None
-        The search for the level of the next split; None before and while parts are merged.
-    is_merging : bool
-        Whether parts are merged.
-    shown : ndarray of shape (n_rows,), or None
-        The labels of questions during merging; None: what is merged so far.
+    `labels` is the clustering whose relations were all known last, if `is_published`. `solid` are the
+    places of super-instances that cannot be split. `search` looks for the level of the next split; it is
+    None before, and while parts are merged. `shown` has the labels of questions during merging; None
+    means what is merged so far.
     """
 
     labels: Labels = field(default_factory=lambda: np.empty(0, dtype=np.int32))

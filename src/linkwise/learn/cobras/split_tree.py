@@ -27,22 +27,10 @@ State = TypeVar("State", bound=SuperInstanceState)
 class SplitTree(NamedTuple):
     """How rows were split into super-instances; node 0 holds all rows, and parents come before their parts.
 
-    Attributes
-    ----------
-    parent : ndarray of int64, shape (n_nodes,)
-        The node that each node is a part of; -1 for node 0.
-    question : ndarray of int64, shape (n_nodes,)
-        Number of answered questions when the node was made; 0 for node 0.
-    representative : ndarray of int64, shape (n_nodes,)
-        Row that represents each node; -1 if none of its rows may be shown.
-    size : ndarray of int64, shape (n_nodes,)
-        Number of rows of each node.
-    mean : ndarray of shape (n_nodes, n_features)
-        Mean of the rows of each node.
-    super_instance : ndarray of int64, shape (n_nodes,)
-        Number of the super-instance that each leaf is; -1 for nodes that were split.
-    cluster : ndarray of int64, shape (n_nodes,)
-        Label that most rows of each leaf have; -1 for nodes that were split.
+    Each array has an entry for each node: its `parent`, -1 for node 0; `question`, the number of answered
+    questions when it was made; the row that represents it, -1 if none may be shown; the number and the
+    mean of its rows; of a leaf the super-instance that it is, and the cluster of most of its rows, -1 for
+    nodes that were split.
     """
 
     parent: NDArray[np.int64]
@@ -65,15 +53,7 @@ class SplitTree(NamedTuple):
     def find_leaf(self, X: NDArray[Any]) -> NDArray[np.int64]:
         """Send rows down the tree, at each split to the part with the nearest mean.
 
-        Parameters
-        ----------
-        X : ndarray of shape (n_rows, n_features)
-            The rows.
-
-        Returns
-        -------
-        ndarray of int64, shape (n_rows,)
-            The leaf that each row reaches.
+        Return the leaf of each.
         """
         at = np.zeros(len(X), dtype=np.int64)
         for node, parts in enumerate(self.children):
@@ -105,12 +85,9 @@ class SplitTree(NamedTuple):
 class MergeTree(NamedTuple):
     """How answers joined super-instances, in the order of the answers.
 
-    Attributes
-    ----------
-    children : ndarray of int64, shape (n_merges, 2)
-        Merged nodes: super-instances 0 to s - 1, and s + i for the i-th merge.
-    question : ndarray of int64, shape (n_merges,)
-        Number of the question whose answer joined them, from 1; 0 for constraints that were given.
+    `children`, of shape (n_merges, 2), are the merged nodes: super-instances 0 to s - 1, and s + i for
+    the i-th merge. `question` is the number of the question whose answer joined them, from 1; 0 for
+    constraints that were given.
     """
 
     children: NDArray[np.int64]

@@ -122,16 +122,7 @@ def find_gains(parts: Parts, sums: native.SparseRows) -> Table:
 def expected_ari(right: ArrayLike, together: ArrayLike, belong: float, n_pairs: float) -> Table:
     """Compute the expected index from numbers of pairs.
 
-    Parameters
-    ----------
-    right : array-like
-        Expected number of pairs that are together and belong together.
-    together : array-like
-        Pairs that are together.
-    belong : float
-        Expected number of pairs that belong together.
-    n_pairs : float
-        All pairs.
+    `right` of the pairs `together` are expected to belong together, and `belong` of all `n_pairs`.
     """
     right, together = np.asarray(right, dtype=np.float64), np.asarray(together, dtype=np.float64)
     by_chance = n_pairs * (belong + together) - 2 * belong * together
@@ -147,12 +138,6 @@ def estimate_belonging(pairs: PairChances, labels: Rows) -> Table:
     """Estimate how likely each item belongs to its cluster, by its mean p to the other rows there.
 
     An item that is alone belongs to its cluster unless it belongs to another one.
-
-    Parameters
-    ----------
-    pairs : PairChances
-    labels : ndarray of shape (n,)
-        Clusters of the items, numbered 0, 1, ...
     """
     n, n_clusters = len(labels), int(labels.max(initial=-1)) + 1
     at, parts = (np.arange(n), labels), split_pairs(pairs)
@@ -198,17 +183,10 @@ class _Groups(NamedTuple):
 def find_best_clustering(
     pairs: PairChances, known: Rows, label: Rows, apart: Mask, slack: float = SLACK
 ) -> BestClustering:
-    """Find the clustering with the highest expected index.
+    """Find the coarsest clustering whose expected index is at most `slack` below the best one.
 
-    Parameters
-    ----------
-    pairs : PairChances
-    known, label : ndarray of shape (l,)
-        Items whose neighbourhood is known, and which it is. They stay together.
-    apart : ndarray of shape (k, k)
-        Neighbourhoods that are known to differ.
-    slack : float
-        The coarsest clustering is taken whose expected index is at most so much below the best one.
+    `known` items stay together by their neighbourhoods `label`; `apart`, of shape (k, k), are those that
+    differ.
     """
     parts = split_pairs(pairs)
     is_home = parts.most.round(9) >= HOME
@@ -248,12 +226,7 @@ def _measure_groups(parts: Parts, group: Rows, apart: Mask) -> _Groups:
 def _link_groups(parts: Parts, groups: _Groups, barred: Rows, slack: float) -> tuple[Rows, float]:
     """Merge groups by average linkage, as far as it raises the expected index.
 
-    Returns
-    -------
-    ndarray of shape (g,)
-        Cluster of each group, numbered 0, 1, ...
-    float
-        The chance from which a pair gains by being together.
+    Returns the cluster of each group, and the chance from which a pair gains by being together.
     """
     size, belong = groups.size, groups.belong
     within = groups.belonging.trace() - parts.own.sum()
@@ -288,16 +261,8 @@ def _find_threshold(value: float, belong: float, n_pairs: float) -> float:
 def _mend(groups: _Groups, label: Rows, least: float) -> Rows:
     """Take groups that are known to differ out of one cluster; the same array where there are none.
 
-    Groups that gain most by staying stay. Each of the others goes where it gains most and may be, or makes a
-    cluster of its own.
-
-    Parameters
-    ----------
-    groups : _Groups
-    label : ndarray of shape (g,)
-        Cluster of each group, numbered 0, 1, ...
-    least : float
-        The chance from which a pair gains by being together.
+    Groups that gain most by staying stay. Each of the others goes where it gains most and may be, or
+    makes a cluster of its own. `least` is the chance from which a pair gains by being together.
     """
     one, other = np.divmod(groups.barred, len(label))
     if not (label[one] == label[other]).any():

@@ -144,12 +144,8 @@ class FarRate(NamedTuple):
 def weigh_exception_rates(predicted: Table, share: Table) -> Table:
     """(rates,) the probability of each exception rate.
 
-    Parameters
-    ----------
-    predicted : ndarray of shape (m,)
-        How likely some rows belong to their neighbourhoods, by the other rows.
-    share : ndarray of shape (m,)
-        The share of rows in these neighbourhoods, which is the chance of an exception to be there.
+    `predicted` tells how likely some rows belong to their neighbourhoods, by the other rows; `share`,
+    that of rows in these neighbourhoods, is the chance of an exception to be there.
     """
     chance = np.multiply.outer(1 - RATES, predicted) + np.multiply.outer(RATES, share)
     told = np.log(np.maximum(chance, TINY)).sum(axis=1)

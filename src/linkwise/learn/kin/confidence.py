@@ -119,16 +119,7 @@ def certainty_unasked(prepared: PreparedItems, evidence: Evidence, labels: Label
 
 
 def _label_certainty(labels: NDArray[np.integer], cluster: NDArray[np.integer], at: Chances) -> Table:
-    """(n_items,) probability that the label of each is right.
-
-    Parameters
-    ----------
-    labels : ndarray of shape (n_items,)
-        Cluster of each item.
-    cluster : ndarray of shape (k,)
-        Cluster of each neighbourhood.
-    at : Chances
-    """
+    """(n_items,) probability that the label of each is right; `cluster` is that of each neighbourhood."""
     belongs = _sum_own(at.join, labels, cluster)
     has_neighbourhood = np.isin(labels, cluster)
     return np.asarray(np.where(has_neighbourhood, belongs, np.maximum(at.new, belongs)))
@@ -249,14 +240,7 @@ def advise_to_stop(expected: Forecast, n_rows: int) -> StopAdvice:
 
 
 def expected_changes(posterior: Posterior, asked: tuple[int, int] | None) -> float | None:
-    """The expected number of rows whose cluster the answer changes; None where nothing is asked.
-
-    Parameters
-    ----------
-    posterior : Posterior
-    asked : pair of int, or None
-        The items that are asked about.
-    """
+    """The expected number of rows whose cluster the answer changes; None where nothing is asked."""
     if len(posterior.known.items) == 0 or asked is None:
         return None
     if posterior.placing >= 0 and not posterior.placed.mask[posterior.placing]:

@@ -176,12 +176,7 @@ def make_kernels(
 ) -> Kernels:
     """Make the mean of all kernels of all views, and the means of the families.
 
-    Parameters
-    ----------
-    views : list of ndarray of shape (n_items, n_columns)
-    seed : int
-    step : callable
-        Called after each view.
+    Call `step` after each view.
     """
     n = len(views[0])
     if n < 2:
@@ -265,12 +260,8 @@ def _median_distance(squares: Matrix, seed: int) -> float:
 def connect_neighbours(squares: Matrix, near: Rows) -> csr_array:
     """Self-tuning weights between nearest neighbours, divided by the roots of the degrees of both ends.
 
-    Parameters
-    ----------
-    squares : ndarray of shape (n, n)
-        Squared distances.
-    near : ndarray of shape (n, k + 1)
-        The nearest rows of each, itself included; of equally near ones the first.
+    `near`, of shape (n, k + 1), has the nearest rows of each by `squares`, itself included; of equally
+    near ones the first.
     """
     n, k = len(squares), near.shape[1] - 1
     apart = np.take_along_axis(squares, near, axis=1).astype(np.float64)
@@ -290,15 +281,8 @@ def connect_neighbours(squares: Matrix, near: Rows) -> csr_array:
 def add_diffusion(total: Matrix, graph: csr_array, work: Matrix) -> None:
     """Add (I - a S)⁻¹ for the weights S and each share a, with ones on its diagonal, to a lower triangle.
 
-    Parts of the graph that nothing connects are inverted one by one.
-
-    Parameters
-    ----------
-    total : ndarray of shape (n, n)
-    graph : csr_array of shape (n, n)
-        S.
-    work : ndarray of shape (n, n)
-        Is written over.
+    Parts of the graph that nothing connects are inverted one by one. `work`, of shape (n, n), is written
+    over.
     """
     n_threads, part = parallel.n_threads(), connected_components(graph, directed=False)[1]
     order, ends = np.argsort(part, kind="stable"), np.cumsum(np.bincount(part)).tolist()
@@ -368,12 +352,8 @@ def find_cells(items: KINItems) -> Cells | None:
 def border_items(cells: Cells, labels: NDArray[Any], join: Table) -> Rows:
     """Items next to one of another neighbourhood, the least certain first, up to `MOST_ROWS` rows.
 
-    Parameters
-    ----------
-    labels : ndarray of shape (n_items,)
-        Neighbourhood of each, or a number above.
-    join : ndarray of shape (n_items, k)
-        Probability of each neighbourhood.
+    `labels` is the neighbourhood of each, or a number above; `join`, of shape (n_items, k), the
+    probability of each.
     """
     near = labels[cells.around[:, :MEETS]]
     mixed = ((near != labels[:, None]) & (near < join.shape[1])).any(axis=1) & (labels < join.shape[1])
@@ -403,15 +383,7 @@ def weigh_rows(X: NDArray[Any], items: KINItems, cells: Cells, item: int) -> tup
 
 # ---------------------------------------------------------------- the forest and the mixed kernel
 class ForestKernel:
-    """The leaves that items share.
-
-    Parameters
-    ----------
-    rows : ndarray of shape (n_items, n_columns)
-    items, label : ndarray of shape (n_known,)
-        The known items and their neighbourhoods.
-    seed : int
-    """
+    """The leaves that items share, by trees that learned the neighbourhoods of the known `items`."""
 
     def __init__(self, rows: NDArray[np.float64], items: Rows, label: Rows, seed: int) -> None:
         self._rows, self._items, self._label, self._seed = rows, items, label, seed
@@ -439,12 +411,7 @@ class ForestKernel:
 class MixedKernel:
     """A weighted mean of the mean kernel and the families, with the share of a forest.
 
-    Parameters
-    ----------
-    kernels : Kernels
-    weights : tuple of float
-        Weights of the mean kernel and of the families; empty if only the mean kernel counts.
-    forest : native.ForestShare or None
+    The weights are those of the mean kernel and of the families; empty if only the mean kernel counts.
     """
 
     def __init__(

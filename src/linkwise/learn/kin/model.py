@@ -57,21 +57,9 @@ ANEW = 64  # items after which the covariance is computed anew
 
 # ---------------------------------------------------------------- the regression on the first known items
 class FirstKnown:
-    """The regression on some items.
+    """The regression on some items, by the kernel and the list of items alone, to the last bit.
 
-    It depends on the kernel and the list of items alone, to the last bit.
-
-    Parameters
-    ----------
-    kernel : MixedKernel
-    items : ndarray of shape (l,)
-
-    Attributes
-    ----------
-    there : ndarray of shape (l, n_items)
-        Their kernel to all items.
-    inverse : ndarray of shape (l, l)
-        (K_LL + λI)⁻¹.
+    `there`, of shape (l, n_items), is their kernel to all items, and `inverse` (K_LL + λI)⁻¹.
     """
 
     def __init__(self, kernel: MixedKernel, items: Rows) -> None:
@@ -158,16 +146,10 @@ class Known(NamedTuple):
 def expect_classes(known: Known, n_classes: float) -> float:
     """Expect a number of classes, given how many neighbourhoods items that were asked about have reached.
 
-    Of K classes of one size, l random items reach K (1 - (1 - 1 / K)^l). The K for which that is what they
-    have reached counts like the answers, and the number that the rows alone suggest like `FIRST_GUESS` of
-    them. Items are chosen where they may be new, so they can speak for fewer classes, never for more.
-
-    Parameters
-    ----------
-    known : Known
-        At least one item.
-    n_classes : float
-        The number of classes that the rows alone suggest.
+    Of K classes of one size, l random items reach K (1 - (1 - 1 / K)^l). The K for which that is what
+    they have reached counts like the answers, and `n_classes`, which the rows alone suggest, like
+    `FIRST_GUESS` of them. Items are chosen where they may be new, so they can speak for fewer classes,
+    never for more.
     """
     n_answers, reached = int((~np.isnan(known.coverage)).sum()), known.n_neighbourhoods
 
@@ -193,15 +175,8 @@ class Chances(NamedTuple):
 class Model:
     """The regression of neighbourhoods on the kernel.
 
-    Parameters
-    ----------
-    kernel : MixedKernel
-    known : Known
-        At least one item.
-    n_neighbourhoods : int
-        Number of neighbourhoods, with those that have no item in `known`.
-    first : FirstKnown
-        The regression on the first ones of these items.
+    There are `n_neighbourhoods`, with those that have no item in `known`; `first` is the regression on
+    the first of these items.
     """
 
     def __init__(self, kernel: MixedKernel, known: Known, n_neighbourhoods: int, first: FirstKnown) -> None:
@@ -260,14 +235,7 @@ class Model:
         return Chances(*share_chances(self.score, sharpness))
 
     def response(self, item: int, similarity: Table) -> Table:
-        """(n,) how far each item's score would follow that of one more item.
-
-        Parameters
-        ----------
-        item : int
-        similarity : ndarray of shape (n,)
-            Its kernel to all items.
-        """
+        """(n,) how far each item's score would follow that of one more item, by its similarity to all."""
         with one_blas_thread():
             weight, n_first = self.inverse @ similarity[self.known.items], len(self._first.items)
             left = similarity - self._first.there.T @ weight[:n_first] - self._more.T @ weight[n_first:]
@@ -319,15 +287,9 @@ def fit_model(
 ) -> Model:
     """The model of the known items: all that were asked about, and at most `MOST_KNOWN` others.
 
-    The others are the first item of each neighbourhood, largest neighbourhoods first, then more in a fixed
-    order of the items, so that the next question is about nearly the same ones.
-
-    Parameters
-    ----------
-    kernel : MixedKernel
-    known : Known
-    find_first : callable
-        Computes the regression on the first items, or remembers it.
+    The others are the first item of each neighbourhood, largest neighbourhoods first, then more in a
+    fixed order of the items, so that the next question is about nearly the same ones. `find_first`
+    computes the regression on the first items, or remembers it.
     """
     k = known.n_neighbourhoods
     given = np.flatnonzero(np.isnan(known.coverage))
@@ -349,14 +311,7 @@ def are_weights_due(known: Known, weighed_at: int) -> bool:
 
 
 def weigh_kernels(kernels: Kernels, known: Known) -> tuple[float, ...]:
-    """Weigh the mean kernel and the families; the weights have two digits and add up to 1.
-
-    Parameters
-    ----------
-    kernels : Kernels
-    known : Known
-        The items to predict.
-    """
+    """Weigh the mean kernel and the families; the weights have two digits and add up to 1."""
     told = np.array([_predict_known(each, known) for each in kernels.among(known.items)])
     told[0] += STAY
     weights = np.exp(TEMPER * (told - told.max()))
@@ -401,17 +356,8 @@ class Covariance:
     ) -> Table:
         """Compute how much a question about each item would lessen the weighted uncertainty of all.
 
-        Parameters
-        ----------
-        kernel : MixedKernel
-        key : bytes
-            A short name for the kernel.
-        n_first : int
-            Number of items that were known when the kernel began to count.
-        items : ndarray of shape (l,)
-            The items that were asked about.
-        weight : ndarray of shape (n_items,)
-            How uncertain each item is.
+        `key` names the kernel, and `n_first` items were known when it began to count. `items` were
+        asked about, and `weight` tells how uncertain each item is.
         """
         wanted, n_threads = items.tolist(), parallel.n_threads()
         n_first = n_first if n_first <= len(wanted) else 0
@@ -446,12 +392,5 @@ def _condition_on_first(out: Matrix, kernel: MixedKernel, items: Rows) -> None:
 
 # ---------------------------------------------------------------- ties
 def first_largest(values: Table, decimals: int = 9) -> Rows:
-    """Find the largest value of each row, the first one of those that are equal.
-
-    Parameters
-    ----------
-    values : ndarray of shape (..., k)
-    decimals : int
-        Values that are equal when rounded to so many decimals count as equal.
-    """
+    """Find the largest value of each row, the first one of those that are equal when rounded."""
     return np.asarray(values.round(decimals).argmax(axis=-1))

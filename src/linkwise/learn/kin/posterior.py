@@ -56,14 +56,9 @@ Value = TypeVar("Value")
 # ---------------------------------------------------------------- places
 @dataclass(frozen=True, eq=False)
 class PlacedItems:
-    """The items that have a place.
+    """The items that have a place, in the order in which they got it.
 
-    Attributes
-    ----------
-    order : ndarray of shape (n_placed,)
-        These items, in the order in which they were placed.
-    coverage : ndarray of shape (n_items,)
-        Coverage of each item when it was asked about; nan for the others.
+    `coverage` is that of each item when it was asked about; nan for the others.
     """
 
     order: Rows
@@ -129,21 +124,10 @@ class Placement(NamedTuple):
 
 
 def place_items(placed: PlacedItems, groups: Groups, placing: int) -> tuple[PlacedItems, Placement]:
-    """Give a place to all items for which one follows from the facts.
+    """Give a place to all items for which one follows from the facts; those that had one come first.
 
-    Parameters
-    ----------
-    placed : PlacedItems
-    groups : Groups
-        Components of items, by the facts so far.
-    placing : int
-        The item that is asked about; its component starts no neighbourhood meanwhile. -1: there is none.
-
-    Returns
-    -------
-    PlacedItems
-        Those that had a place, then those for which one follows.
-    Placement
+    `groups` are the components of items by now. The component of the item `placing`, which is asked
+    about, starts no neighbourhood meanwhile; -1 means that there is none.
     """
     group = np.full(len(placed.mask), -1, dtype=np.int64)
     group[groups.row] = groups.number
@@ -427,16 +411,8 @@ def believe(
 ) -> Posterior:
     """What follows from all facts by now.
 
-    Parameters
-    ----------
-    task : Task
-    placed : PlacedItems
-        The items that questions have placed, or earlier facts.
-    placing : int
-        The item that is asked about; -1: there is none.
-    learned : Learned
-    last : Posterior, optional
-        The last belief; its placement is used again if it cannot have changed.
+    The item `placing` is asked about; -1 means that there is none. The placement of the `last` belief is
+    used again if it cannot have changed.
     """
     n_facts, groups = len(task.problem.evidence), task.evidence.current().groups()
     is_same = last is not None and last.groups is groups and last.placed is placed

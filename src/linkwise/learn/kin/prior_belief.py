@@ -97,17 +97,9 @@ class PriorBelief(NamedTuple):
 def find_prior_belief(
     rows: NDArray[np.float64], kernel: Matrix, seed: int, *, are_directions: bool
 ) -> PriorBelief:
-    """Find fine clusters and the number of classes.
+    """Find fine clusters and the number of classes, from centred rows and the kernel of the items.
 
-    Parameters
-    ----------
-    rows : ndarray of shape (n_items, n_columns)
-        Centred.
-    kernel : ndarray of shape (n_items, n_items)
-    seed : int
-    are_directions : bool
-        Whether only the directions of rows mean something (`are_unit_rows`); then the kernel names no
-        neighbours.
+    If only the directions of rows mean something (`are_unit_rows`), the kernel names no neighbours.
     """
     n = len(rows)
     mean = (kernel.sum(axis=1, dtype=np.float64) - 1) / max(n - 1, 1)
@@ -143,15 +135,8 @@ def _cosines(rows: NDArray[np.float64]) -> Table:
 def list_nearest(similarity: NDArray[Any], k: int, rows: Rows | None = None) -> Rows:
     """(n, k + 1) each item itself and its `k` nearest neighbours, the nearest first.
 
-    Among equally similar items the first ones count as nearest. Give rounded similarities, so that rounding
-    errors, which differ between processors, decide nothing.
-
-    Parameters
-    ----------
-    similarity : ndarray of shape (n, n)
-    k : int
-    rows : ndarray of shape (m,), optional
-        Items whose lists are wanted, instead of all.
+    Of `rows` alone if given. Among equally similar items the first ones count as nearest. Give rounded
+    similarities, so that rounding errors, which differ between processors, decide nothing.
     """
     wanted = np.arange(len(similarity)) if rows is None else rows
     nearest = np.empty((len(wanted), k + 1), dtype=np.int64)
@@ -181,11 +166,7 @@ def _list_nearest_in_part(similarity: NDArray[Any], nearest: Rows, part: Rows, k
 def find_shared_neighbours(nearest: Sequence[Rows], k: int) -> csr_array:
     """Compute the mean cosine of the items' lists of `k` nearest neighbours, over several similarities.
 
-    Parameters
-    ----------
-    nearest : sequence of ndarray
-        Each item itself and its nearest neighbours, the nearest first, at least `k` if there are so many.
-    k : int
+    Each list begins with the item itself, and the nearest come first.
     """
     total = _share(nearest[0], k)
     for each in nearest[1:]:
@@ -315,14 +296,7 @@ def _divide_by_pairs(total: Table, count: Rows) -> Table:
 
 # ---------------------------------------------------------------- clusterings of a hierarchy
 def label_merges(n: int, merges: Rows) -> Rows:
-    """Label n things after merges of `linkwise.native.agglomerate`, in the order of their first ones.
-
-    Parameters
-    ----------
-    n : int
-    merges : ndarray of shape (m, 2)
-        The cluster that stays, and the one that is put into it; each has the number of its first one.
-    """
+    """Label n things after merges of `linkwise.native.agglomerate`, in the order of their first ones."""
     first = np.arange(n)
     first[merges[:, 1]] = merges[:, 0]
     while (further := first[first]).tobytes() != first.tobytes():
@@ -351,17 +325,10 @@ def expect_weights(n_classes: float) -> PairWeights:
 
 
 def fit_pair_weights(similarity: Table, shared: Table, together: Table, n_classes: float) -> PairWeights:
-    """Fit the weights to the pairs of known items.
+    """Fit the weights to the pairs of known items, all of shape (l, l).
 
-    Parameters
-    ----------
-    similarity, shared : ndarray of shape (l, l)
-        φ and ψ of the known items.
-    together : ndarray of shape (l, l)
-        1 where two belong together, 0 where they do not, a chance where it is open, and nan where nothing
-        is known.
-    n_classes : float
-        The number of classes that are expected.
+    `similarity` and `shared` are φ and ψ. `together` is 1 where two belong together, 0 where they do not,
+    a chance where it is open, and nan where nothing is known.
     """
     is_known = ~np.isnan(together)
     upper = np.flatnonzero(np.triu(is_known, 1))
@@ -384,11 +351,6 @@ class NamedPairs:
     """What is alike among some items before any answer.
 
     A pair has the same φ and ψ whichever items are named, so nothing depends on the order.
-
-    Parameters
-    ----------
-    prior : PriorBelief
-    kernel : ndarray of shape (n_items, n_items)
     """
 
     def __init__(self, prior: PriorBelief, kernel: Matrix) -> None:

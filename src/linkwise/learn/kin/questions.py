@@ -175,11 +175,7 @@ def hear_answer(state: KINState, asked: Asked, answer: Answer) -> None:
 def likeliest_pair(state: KINState, least: float) -> Pair | None:
     """The closest items of the two neighbourhoods that are likeliest one, given those they differ from.
 
-    Parameters
-    ----------
-    state : State
-    least : float
-        Probability below which neighbourhoods are not compared.
+    Below the probability `least` neighbourhoods are not compared.
     """
     posterior = state.believe()
     known, apart = posterior.known, posterior.placement.apart
@@ -198,11 +194,7 @@ def likeliest_pair(state: KINState, least: float) -> Pair | None:
 def worthiest_pair(state: KINState, least: float) -> Pair | None:
     """The closest items of the two neighbourhoods whose relation is worth most; None if all are worth less.
 
-    Parameters
-    ----------
-    state : KINState
-    least : float
-        The least worth of the relation, in pairs of rows that are expected to be corrected.
+    The worth, at least `least`, is in pairs of rows that are expected to be corrected.
     """
     posterior = state.believe()
     k, apart = posterior.known.n_neighbourhoods, posterior.placement.apart
@@ -246,12 +238,8 @@ def _first_open_pair(state: KINState, first: Rows, second: Rows) -> Pair | None:
 def closest_open_pair(state: KINState, first: Rows, second: Rows, similarity: Table) -> Pair | None:
     """The most similar items that can be shown and compared; None: there are none, or they were in doubt.
 
-    Parameters
-    ----------
-    state : State
-    first, second : ndarray
-        Known items of two neighbourhoods, or one item alone and those of a neighbourhood.
-    similarity : ndarray of shape (n_first, n_second)
+    `similarity`, of shape (n_first, n_second), is that of known items of two neighbourhoods, or of one
+    item and a neighbourhood.
     """
     task, n_unsure = state.task, 0
     for at in np.argsort(-similarity.round(6), axis=None, kind="stable").tolist():

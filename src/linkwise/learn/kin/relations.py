@@ -88,16 +88,8 @@ def component_sizes(
 ) -> Table:
     """(k,) rows of each component: those of its cluster, shared among the components there by their chances.
 
-    Parameters
-    ----------
-    join : ndarray of shape (n, k)
-        Chances of the components.
-    labels : ndarray of shape (n,)
-        Cluster of each item.
-    cluster : ndarray of shape (k,)
-        Cluster of each component.
-    size : ndarray of shape (n,)
-        The rows of each item, or the part of them that counts.
+    `join`, of shape (n, k), has these chances, `labels` the cluster of each item, `cluster` that of each
+    component, and `size` the rows of each item, or the part of them that counts.
     """
     is_there = labels[:, None] == cluster
     part = np.where(is_there, join + TINY, 0)

@@ -246,14 +246,7 @@ def _judge_similarity(
 ) -> tuple[PairWeights, Table]:
     """The weights of similarities, and how likely the anchors' groups are the same.
 
-    Parameters
-    ----------
-    posterior : Posterior
-    anchors : Anchors
-    belongs : ndarray of shape (n_components, k)
-        How likely each component belongs to each neighbourhood, as far as that is trusted.
-    n_classes : float
-        The number of classes that are expected now.
+    `belongs` tells how likely each component belongs to each neighbourhood, as far as that is trusted.
     """
     k, among = posterior.known.n_neighbourhoods, neighbourhood_chances(posterior)
     alike = among + among.T

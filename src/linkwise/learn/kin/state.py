@@ -60,28 +60,11 @@ class Asked(NamedTuple):
 class KINState:
     """The state of one run.
 
-    Attributes
-    ----------
-    task : Task
-    placed : PlacedItems
-    placing : int
-        The item that is asked about; -1 while two neighbourhoods are compared.
-    turn : Turn or None
-        What the questions about that item have found.
-    open : Asked or None
-        The question that waits for its answer.
-    is_last : bool
-        Whether only relations are left that no item needs.
-    left : dict of int to float
-        The coverage of items that answers to others were about, and that have no place yet.
-    asked : pair of int, or None
-        The items that were asked about last; None when nothing is left to ask.
-    tried : set of int
-        Items that had their turn.
-    doubtful : set of int
-        Items that nobody could place.
-    shown_pairs : set of pairs of int
-        Pairs of items that were shown, both ways round.
+    The item `placing` is asked about, -1 while two neighbourhoods are compared, and `turn` is what the
+    questions about it have found. `is_last` tells whether only relations are left that no item needs.
+    `left` has the coverage of items that answers to others were about, and that have no place yet.
+    `asked` are the items that were asked about last; None when nothing is left to ask. Items in `tried`
+    had their turn, and nobody could place the `doubtful`. `shown_pairs` has pairs both ways round.
     """
 
     def __init__(self, task: Task) -> None:

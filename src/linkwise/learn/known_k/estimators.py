@@ -21,14 +21,7 @@ FULL_METRIC = 100  # features up to which MPCKMeans learns a full matrix
 
 
 def make_clusterer(estimator: object, k: int, n_features: int, seed: int) -> Any:
-    """A new clusterer of k clusters, seeded.
-
-    Parameters
-    ----------
-    estimator : str, estimator or None
-        A name of `clusterers_by_name` (None: "mpckmeans"), or an estimator that is copied.
-    k, n_features, seed : int
-    """
+    """A new clusterer of k clusters, seeded: by a name of `clusterers_by_name`, or a copy of an estimator."""
     if estimator is None or isinstance(estimator, str):
         kind = clusterers_by_name().get(str(estimator or "mpckmeans").lower())
         if kind is None:
@@ -87,21 +80,9 @@ class ClustererRule(NamedTuple):
 
 
 def find_rule(clusterer: Any, X: NDArray[Any], labels: Labels) -> ClustererRule | NearestRow:
-    """Find the rule by which a fitted clusterer and labels of its rows place new rows.
+    """Find the rule by which a fitted clusterer and labels 0, 1, ... of its rows place new rows.
 
-    Parameters
-    ----------
-    clusterer : estimator
-        The fitted clusterer.
-    X : ndarray of shape (n_rows, n_features)
-        The fitted rows.
-    labels : ndarray of shape (n_rows,)
-        Labels 0, 1, ... of these rows.
-
-    Returns
-    -------
-    ClustererRule or NearestRow
-        The nearest row if the clusterer has no ``predict``.
+    It is the nearest row if the clusterer has no ``predict``.
     """
     if not hasattr(clusterer, "predict"):
         return NearestRow.remember(X, labels)
@@ -130,23 +111,10 @@ def fit_labels(
     max_rows: int,
     prepared: Mapping[str, object] | None = None,
 ) -> NDArray[Any]:
-    """Labels of all rows; of very many rows a sample is clustered, and the others are predicted.
+    """Labels of all rows; of more than `max_rows` a sample is clustered, and the others are predicted.
 
-    Parameters
-    ----------
-    clusterer : estimator
-    X : ndarray of shape (n_rows, n_features)
-    constraints : Constraints
-    order : ndarray
-        Rows in the order in which they come into a sample; those that constraints name come first.
-    max_rows : int
-        From more rows on a sample is taken, if the clusterer can predict.
-    prepared : mapping of str to object, optional
-        The result of `prepare_fits` for `X`; a fit to a sample does without.
-
-    Returns
-    -------
-    ndarray of shape (n_rows,)
+    Rows come into the sample in this `order`, but those that constraints name come first. `prepared` is
+    the result of `prepare_fits` for `X`; a fit to a sample does without.
     """
     if is_fitted_to_all(clusterer, len(X), max_rows):
         return np.asarray(clusterer.fit(X, constraints=constraints, **(prepared or {})).labels_)

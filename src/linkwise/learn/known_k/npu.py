@@ -164,17 +164,7 @@ def probabilities(now: Neighbourhoods, leaves: Forest, points: NDArray[np.int64]
 def likeness(leaves: Leaves, rows: Rows, hoods: Sequence[Rows]) -> Table:
     """Mean share of the trees in which rows fall into the same leaf as the members of each neighbourhood.
 
-    Parameters
-    ----------
-    leaves : ndarray of shape (n_points, n_trees)
-    rows : ndarray of shape (n_rows,)
-        Positions in `leaves`.
-    hoods : sequence of ndarray
-        Positions of the members of each neighbourhood.
-
-    Returns
-    -------
-    ndarray of shape (n_rows, n_neighbourhoods)
+    `rows` and `hoods` are positions in `leaves`; the result is of shape (n_rows, n_neighbourhoods).
     """
     sizes = [len(hood) for hood in hoods]
     group = np.repeat(np.arange(len(hoods)), sizes)
@@ -192,19 +182,10 @@ def shares(alike: Table) -> Table:
 
 
 def normalized_uncertainty(p: Table, *, last_is_implied: bool) -> Table:
-    """Entropy over the expected number of questions.
+    """Entropy over the expected number of questions: bits for each question.
 
-    Parameters
-    ----------
-    p : ndarray of shape (n_rows, n_neighbourhoods)
-        Rows that add up to 1.
-    last_is_implied : bool
-        Whether the last neighbourhood need not be asked about.
-
-    Returns
-    -------
-    ndarray of shape (n_rows,)
-        Bits for each question.
+    The chances `p`, of shape (n_rows, n_neighbourhoods), add up to 1. With `last_is_implied` the last
+    neighbourhood need not be asked about.
     """
     entropy = -(p * np.log2(p, where=p > 0, out=np.zeros_like(p))).sum(axis=1)
     n_asked = np.arange(1, p.shape[1] + 1)
@@ -229,20 +210,8 @@ class Forest:
     """Random trees that have learned the labels of some points: the leaf of points in each tree.
 
     The trees are a function of the arguments; no tree is kept, and points that nobody asked about before
-    fall through trees that are grown again.
-
-    Parameters
-    ----------
-    rows : ndarray of shape (n_points, n_features)
-        Features of all points.
-    points : ndarray of shape (n_learned,)
-        Points that the trees learn from; each tree from a sample of as many, drawn with replacement.
-    labels : ndarray of shape (n_learned,)
-        Their labels.
-    n_trees : int
-        Number of trees.
-    seed : int
-        Seed of the samples and of the trees.
+    fall through trees that are grown again. Each tree learns from a sample of `points`, as many, drawn
+    with replacement.
     """
 
     def __init__(

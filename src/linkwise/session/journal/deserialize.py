@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
@@ -21,9 +21,11 @@ from numpy.typing import NDArray
 from linkwise.constraints.error_rates import AssumedRate
 from linkwise.constraints.facts import ANSWERS, Fact
 from linkwise.constraints.fallible import check_error_rate
+from linkwise.errors import SessionError
 from linkwise.learn.advice import StopAdvice
 from linkwise.learn.learner import Reason
 from linkwise.session.journal.events import (
+    BESIDE,
     LASTING,
     MOST_EXAMPLES,
     MOST_GUIDELINES,
@@ -32,7 +34,6 @@ from linkwise.session.journal.events import (
     Event,
     EventKind,
     Place,
-    is_duration,
     read_examples,
     read_plan,
 )
@@ -303,8 +304,7 @@ def read_events(db: sqlite3.Connection, n_rows: int, after: int) -> Iterator[Eve
             _check_event(event, n_rows)
             if (start, position) != (None, None):
                 event = replace(event, place=_read_place(start, position, event))
-            if beside != [None, None, None] or kind == "note":
-                event = _read_remark(event, *beside)
+            event = _read_beside(event, beside)
             if value is not None or kind in SETTINGS:
                 event = replace(event, value=_read_value(value, event, n_rows))
             if event.target is not None:
@@ -378,20 +378,23 @@ def _read_place(start: Any, position: Any, event: Event) -> Place:
     return Place(start, position)
 
 
-def _read_remark(event: Event, seconds: Any, note: Any, reliability: Any) -> Event:
-    """Give an event its seconds, its note and its reliability."""
-    is_alone = event.kind == "note"
-    if event.kind not in CHANGEABLE and not (is_alone and seconds is None and reliability is None):
-        raise Damage(f"An event of its kind ({event.kind}) has no seconds, no reliability and no such note")
-    if seconds is not None and not (_is_number(seconds) and is_duration(seconds)):
-        raise Damage("The seconds that it took are wrong")
-    if (note is not None or is_alone) and not _is_text(note, MOST_NOTE):
-        raise Damage(f"Its note is not a text of at most {MOST_NOTE} characters")
-    if reliability is not None and not (_is_number(reliability) and 0.5 <= reliability <= 1):
-        raise Damage("Its reliability is not a number from 0.5 to 1")
-    if reliability is not None and event.answer == "unsure":
+def _read_beside(event: Event, values: Sequence[Any]) -> Event:
+    """Give an event what is stored beside its answer, such as the seconds that it took."""
+    found = {name: value for name, value in zip(BESIDE, values, strict=True) if value is not None}
+    if event.kind == "note" and not found:
+        raise Damage("Its note is missing")
+    for name, value in found.items():
+        if event.kind not in CHANGEABLE and (event.kind, name) != ("note", "note"):
+            raise Damage(f"An event of its kind ({event.kind}) has no value in the column {name!r}")
+        try:
+            is_right = BESIDE[name](value) == value
+        except (TypeError, ValueError, SessionError):
+            is_right = False
+        if not is_right:
+            raise Damage(f"Its value in the column {name!r} is wrong")
+    if "reliability" in found and event.answer == "unsure":
         raise Damage("It has a reliability, but its answer is neither yes nor no")
-    return replace(event, seconds=seconds, note=note or "", reliability=reliability)
+    return replace(event, **found) if found else event
 
 
 def _is_text(text: Any, most: int) -> bool:

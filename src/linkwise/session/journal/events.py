@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from numbers import Real
-from typing import Any, Literal, NamedTuple, NotRequired, TypedDict
+from typing import Any, Literal, NamedTuple
 
 from linkwise.constraints.checks import check_row
 from linkwise.constraints.error_rates import AssumedRate
-from linkwise.constraints.facts import Answer, Fact, check_answer
+from linkwise.constraints.facts import Answer, Fact, check_answer, check_reliability
 from linkwise.constraints.fallible import check_error_rate
 from linkwise.errors import ConstraintError, SessionError, short_repr
 from linkwise.text_files import is_unicode
@@ -145,14 +146,6 @@ Pair = tuple[int, int]
 
 
 # ---------------------------------------------------------------- beside answers
-class Remark(TypedDict):
-    """What is stored beside an answer."""
-
-    seconds: float | None
-    note: str
-    reliability: NotRequired[float | None]
-
-
 def check_source(source: object) -> str:
     """The name of a person or a program that answers, without superfluous spaces."""
     if not isinstance(source, str):
@@ -195,16 +188,28 @@ def check_seconds(seconds: object) -> float | None:
         return None
     if not isinstance(seconds, Real) or isinstance(seconds, bool):
         raise TypeError(f"seconds is not a number: {short_repr(seconds)}. Pass a number, or None.")
-    if not is_duration(seconds):
+    duration: Any = seconds
+    if not 0 <= duration <= MOST_SECONDS:  # NaN is refused, too
         raise ValueError(
             f"seconds is {short_repr(seconds)}. Pass a number from 0 to {MOST_SECONDS}, or None."
         )
     return round(float(seconds), 3)
 
 
-def is_duration(seconds: Any) -> bool:
-    """Whether a number can be the seconds that an answer took; NaN and infinities cannot."""
-    return bool(0 <= seconds <= MOST_SECONDS)
+BESIDE: dict[str, Callable[[object], Any]] = {
+    "seconds": check_seconds,
+    "note": check_note,
+    "reliability": partial(check_reliability, answer="yes"),
+}
+"""What is stored beside an answer, each with its check: fields of `Event`, and columns of its table in order.
+
+Files of answers, JSON and the page have all of them.
+"""
+
+
+def beside_answer(event: Event) -> dict[str, Any]:
+    """What is stored beside an answer, by its name."""
+    return {name: getattr(event, name) for name in BESIDE}
 
 
 def shorten_note(text: str) -> str:
@@ -291,18 +296,10 @@ def read_examples(event: Event) -> tuple[Example, ...]:
 
 # ---------------------------------------------------------------- audits
 class AuditPlan(NamedTuple):
-    """The pairs of an audit.
+    """The pairs of an audit of `source`, which `by` answers, in the order in which they are asked.
 
-    Attributes
-    ----------
-    source, by : str
-        Who is audited, and who answers.
-    after : int
-        Number of the last event when the pairs were chosen.
-    pairs : tuple of (int, int)
-        In the order in which they are asked, each with its lower row first.
-    is_doubtful : tuple of bool
-        Whether each was chosen for its doubt; the others were drawn at random.
+    Each has its lower row first. `after` is the number of the last event when the pairs were chosen.
+    Those that are not doubtful were drawn at random.
     """
 
     source: str

@@ -15,20 +15,8 @@ from linkwise.session.journal.stored_clustering import StoredClustering
 class Journal:
     """The events of a session as this client knows them, in the order in which they were stored.
 
-    It checks nothing of what they say and derives nothing from them.
-
-    Parameters
-    ----------
-    store : Store
-
-    Attributes
-    ----------
-    store : Store
-    meta : dict
-        What the session was begun with.
-    ids : list of str or None
-        The id of every row; None if no ids were given.
-    events : list of Event
+    It checks nothing of what they say and derives nothing from them. `meta` is what the session was begun
+    with, and `ids` has the id of every row; None if no ids were given.
     """
 
     def __init__(self, store: Store) -> None:
@@ -56,10 +44,8 @@ class Journal:
     def catch_up(self, follow: Callable[[list[Event]], None]) -> None:
         """Read new events: those of other clients, and those that this one did not see stored.
 
-        Parameters
-        ----------
-        follow : callable
-            Takes up the new events, if anything was written. If it raises, they count as not yet read.
+        `follow` takes up the new events, if anything was written. If it raises, they count as not yet
+        read.
         """
         version = self.store.version()
         if version == self._version and self.store.last() == self.last:

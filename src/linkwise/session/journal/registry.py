@@ -53,19 +53,9 @@ def drop_machine_parameters(parameters: dict[str, Any]) -> dict[str, Any]:
 
 
 def build_learner(described: dict[str, Any], n_columns: int | None = None) -> Any:
-    """Build the learner that a session file describes.
+    """Build the learner that a session file describes: ``{"name": ..., "parameters": {...}}``.
 
-    Parameters
-    ----------
-    described : dict
-        ``{"name": ..., "parameters": {...}}``.
-    n_columns : int, optional
-        Number of columns of the data, if known.
-
-    Raises
-    ------
-    SessionError
-        The file names a class or a value that the registry does not allow.
+    Raises `SessionError` if the file names a class or a value that the registry does not allow.
     """
     name = described["name"]
     if name not in LEARNERS:

@@ -26,7 +26,7 @@ import numpy as np
 
 from linkwise.errors import SessionDamagedError, SessionError, SessionLockedError
 from linkwise.session.journal import deserialize, schema
-from linkwise.session.journal.events import SETTINGS, Event, EventKind
+from linkwise.session.journal.events import SETTINGS, Event, EventKind, beside_answer
 from linkwise.session.journal.file_image import read_image
 from linkwise.session.journal.stored_clustering import StoredClustering
 from linkwise.text_files import is_unicode
@@ -56,12 +56,7 @@ class WriteConflict(Exception):  # not an error: the caller reads again and repe
 class Store:
     """The tables of one session, in a file or in memory: see `Store.new` and `Store.open`.
 
-    Attributes
-    ----------
-    path : Path or None
-        None if the session is in memory.
-    is_read_only : bool
-        Whether the file can only be read. Then this shows it as it was when it was opened.
+    If the file can only be read, this shows it as it was when it was opened.
     """
 
     def __init__(self, database: str, path: Path | None) -> None:
@@ -219,11 +214,11 @@ class Store:
     def _insert_event(self, event: Event) -> None:
         columns = ("number", "kind", "when", "first", "second", "answer", "target", "source")
         start, position = (None, None) if event.place is None else event.place
+        beside = beside_answer(event).values()
         values = (
             *(getattr(event, name) for name in columns),
-            *(start, position, event.seconds),
-            event.note if event.note or event.kind == "note" else None,
-            event.reliability,
+            *(start, position),
+            *(None if value == "" and event.kind != "note" else value for value in beside),
             _to_json(event.value) if event.kind in SETTINGS else None,
         )
         self._db.execute(f"INSERT INTO event VALUES ({', '.join('?' * len(values))})", values)
@@ -250,22 +245,9 @@ class Store:
     ) -> None:
         """Commit another encoding of the rows, with all that names rows, or nothing.
 
-        Clients that have the file open get an error at their next call.
-
-        Parameters
-        ----------
-        meta : dict
-            The settings that change, among them the fingerprint of the data.
-        ids : sequence of str or None
-        events : sequence of Event
-            All events of the file, with the rows by their new positions.
-        clustering : StoredClustering
-            The labels as of the last event.
-
-        Raises
-        ------
-        WriteConflict
-            Another client wrote first; nothing is written.
+        Clients that have the file open get an error at their next call. `meta` are the settings that
+        change, among them the fingerprint of the data. `events` are all events of the file, with the
+        rows by their new positions. Raises `WriteConflict` if another client wrote first.
         """
         n_recoded = (self._n_recoded or 0) + 1
         if not deserialize.are_labels(clustering.labels):  # others keep the file as large as its rows need

@@ -38,12 +38,7 @@ class ErrorRate(NamedTuple):
 class Doubts(NamedTuple):
     """What a session whose answers may be wrong stores with its labels.
 
-    Attributes
-    ----------
-    error_rate : ErrorRate or None
-        None before the first answer.
-    suspects : tuple of (int, Grade)
-        Number of the event of each answer that is probably wrong, and how likely it is wrong.
+    `suspects` are the numbers of the events of answers that are probably wrong, and how likely each is.
     """
 
     error_rate: ErrorRate | None

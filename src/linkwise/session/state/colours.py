@@ -34,14 +34,8 @@ Shade = tuple[int, int]
 class Identity(NamedTuple):
     """What tells the clusters apart after an event.
 
-    Attributes
-    ----------
-    numbers : tuple of int
-        The number that people see, of each cluster of the learner.
-    shades : tuple of (int, int)
-        Their colour families and shades.
-    n_given : int
-        How many numbers were given so far.
+    `numbers` are those that people see, of each cluster of the learner, and `shades` their colour
+    families and shades. So many numbers were given so far.
     """
 
     numbers: tuple[int, ...] = ()
@@ -52,17 +46,8 @@ class Identity(NamedTuple):
 class Identities:
     """The numbers and colours after each event of a run.
 
-    When a run is repeated after an undo, they are computed from the first event that differs.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_rows, n_features), optional
-        The rows. They group the clusters at the start into families if there are more than twelve.
-
-    Attributes
-    ----------
-    now : Identity
-        The numbers and colours after the last event.
+    When a run is repeated after an undo, they are computed from the first event that differs. The rows
+    `X` group the clusters at the start into families if there are more than twelve.
     """
 
     def __init__(self, X: NDArray[Any] | None = None) -> None:
@@ -74,20 +59,10 @@ class Identities:
     def begin(
         self, imported: Sequence[Event], added: Sequence[Event], labels: Shown, first: Callable[[], Shown]
     ) -> None:
-        """Start with the events before the first answer.
+        """Start with the events before the first answer: the imports that come first, and all others.
 
-        The number of a cluster is that of the learner before a person added anything.
-
-        Parameters
-        ----------
-        imported : sequence of Event
-            The imports that come first.
-        added : sequence of Event
-            All other events before the first answer.
-        labels : ndarray of shape (n_rows,) or ItemLabels
-            The labels that follow from both.
-        first : callable
-            Returns the labels that follow from the imports alone.
+        `labels` follow from both. The number of a cluster is that of the learner before a person
+        added anything, by the labels that `first` returns.
         """
         self._n_applied = 0
         if self._repeat_step(list(imported)) and self._repeat_step(list(added)):
@@ -143,18 +118,9 @@ def number_rows(labels: Shown, numbers: Sequence[int]) -> Shown:
 def match_numbers(before: Labels, after: Labels) -> tuple[int, ...]:
     """Find by which numbers clusters keep those that people have seen, when a replay gives them others.
 
-    Parameters
-    ----------
-    before : ndarray of shape (n_rows,)
-        The numbers that people have seen, -1 for noise and for rows that are new.
-    after : ndarray of shape (n_rows,)
-        The numbers of a replay.
-
-    Returns
-    -------
-    tuple of int
-        The number to show for each number of a replay; higher ones stay, and no two are the same. A cluster
-        that continues none of the earlier ones gets a higher number than these.
+    `before` is -1 for noise and for rows that are new. Returns the number to show for each number of a
+    replay; higher ones stay, and no two are the same. A cluster that continues none of the earlier ones
+    gets a higher number than these.
     """
     heirs, _ = find_heirs(before, after)
     others = [number for number in np.unique(after[after >= 0]).tolist() if number not in heirs]
@@ -172,20 +138,9 @@ def show_numbers(numbers: Sequence[int], shown: Sequence[int]) -> tuple[int, ...
 def carry_identity(identity: Identity, before: Shown, after: Shown) -> Identity:
     """Carry numbers and shades of the clusters before an event over to the clusters after it.
 
-    Each new cluster continues the old one with which it shares most rows, if no other one does. All others
-    are given new numbers, in the order of the clusters.
-
-    Parameters
-    ----------
-    identity : Identity
-        The numbers and shades of the clusters of `before`.
-    before, after : ndarray of shape (n_rows,) or ItemLabels
-        Clusters 0, 1, ...; noise is -1 and has neither number nor shade.
-
-    Returns
-    -------
-    Identity
-        Those of the clusters of `after`.
+    Each new cluster continues the old one with which it shares most rows, if no other one does. All
+    others are given new numbers, in the order of the clusters. Noise is -1 and has neither number nor
+    shade.
     """
     if before is after:
         return identity
@@ -206,12 +161,7 @@ def carry_identity(identity: Identity, before: Shown, after: Shown) -> Identity:
 def find_heirs(before: Shown, after: Shown) -> tuple[dict[int, int], dict[int, int]]:
     """Find the old cluster that each new one continues, if any, and the one that most of its rows come from.
 
-    Returns
-    -------
-    heirs : dict of int to int
-        By new cluster, the old one that it continues. Each old cluster has at most one heir.
-    parents : dict of int to int
-        By new cluster, the old one with which it shares most rows. Noise is no parent.
+    Each old cluster has at most one heir. Noise is no parent.
     """
     source, target, rows = count_shared_rows(before, after)
     heirs: dict[int, int] = {}

@@ -24,27 +24,13 @@ from linkwise.wording import strip_full_stop
 
 
 class EventLists:
-    """The lists that a session derives from its events, and its settings.
+    """The lists that a session derives from its events, and its settings, which begin with `begun`.
 
-    Parameters
-    ----------
-    begun : Settings
-        The settings with which the session begins.
-
-    Attributes
-    ----------
-    remaining : list of Event
-        The events that are not undone (see `drop_undone`).
-    settled : list of Event
-        The events about pairs that still count, each with its latest answer and note (see `settle_events`).
-    ordered : list of Event
-        The same in the order of their questions (see `order_key`).
-    last_answers : dict
-        For each pair the number of the last answer of each source.
-    settings : Settings
-        The settings after all events.
-    n_rebuilds : int
-        How often everything was derived anew. Meanwhile `settled` is only appended to.
+    `remaining` are the events that are not undone (see `drop_undone`), `settled` those about pairs that
+    still count, each with its latest answer and note (see `settle_events`), and `ordered` the same in the
+    order of their questions (see `order_key`). `last_answers` has for each pair the number of the last
+    answer of each source. `n_rebuilds` counts how often everything was derived anew; meanwhile `settled`
+    is only appended to.
     """
 
     def __init__(self, begun: Settings) -> None:
@@ -63,13 +49,7 @@ class EventLists:
         self._imported: Imported = {}
 
     def follow(self, events: Sequence[Event]) -> None:
-        """Take up the events that were added since the last call.
-
-        Parameters
-        ----------
-        events : sequence of Event
-            All events; those of the last call come first.
-        """
+        """Take up the events that were added since the last call; `events` are all of them."""
         new = events[self._n_events :]
         if not new:
             return
@@ -121,11 +101,7 @@ def settle_events(events: Sequence[Event]) -> list[Event]:
 def apply_changes(left: Sequence[Event], imported: Imported | None = None) -> list[Event]:
     """Keep the events about pairs among those that are not undone; give each its latest answer and note.
 
-    Parameters
-    ----------
-    left : sequence of Event
-    imported : dict, optional
-        The pairs that earlier events imported; those of `left` are added to it.
+    `imported` are the pairs that earlier events imported; those of `left` are added to it.
     """
     latest = {e.target: e for e in left if e.kind in REVISIONS}
     notes = {e.target: e for e in left if e.kind == "note"}

@@ -19,15 +19,8 @@ FEW = 2  # clusters that are named; more are only counted
 class Moves(NamedTuple):
     """The rows whose cluster has another number than before.
 
-    Attributes
-    ----------
-    n_rows : int
-    source, target : int
-        The clusters between which most of them moved; noise is -1.
-    n_between : int
-        How many these are.
-    gone, new : tuple of int
-        Clusters that are there no more, and clusters that were not there before.
+    Most of them, `n_between`, moved from `source` to `target`; noise is -1. Clusters that are `gone` are
+    there no more, and `new` ones were not there before.
     """
 
     n_rows: int
@@ -39,12 +32,7 @@ class Moves(NamedTuple):
 
 
 def find_moves(before: Labels, after: Labels) -> Moves:
-    """Compare two clusterings of a session, whose numbers stay with the clusters.
-
-    Parameters
-    ----------
-    before, after : ndarray of shape (n_rows,)
-    """
+    """Compare two clusterings of a session, whose numbers stay with the clusters."""
     if len(before) == 0 or before is after:
         return Moves(0)
     source, target, rows = count_shared_rows(before, after)
@@ -64,17 +52,12 @@ def find_moves(before: Labels, after: Labels) -> Moves:
 
 
 def count_moved_rows(before: Labels, after: Labels) -> int:
-    """Return how many rows moved from one clustering to the next.
+    """Return how many rows moved from one clustering to the next; noise is -1.
 
-    There are two ways to count: the rows that left the largest part of their old cluster, and the rows that
-    joined the largest part of their new one. The result is the larger of the two counts. When a cluster
-    splits, its smaller parts therefore move; when clusters merge, the smaller ones do. The numbers of the
-    clusters do not matter.
-
-    Parameters
-    ----------
-    before, after : ndarray of shape (n_rows,)
-        Clusters 0, 1, ...; noise is -1.
+    There are two ways to count: the rows that left the largest part of their old cluster, and the rows
+    that joined the largest part of their new one. The result is the larger of the two counts. When a
+    cluster splits, its smaller parts therefore move; when clusters merge, the smaller ones do. The
+    numbers of the clusters do not matter.
     """
     if len(before) == 0:
         return 0
@@ -96,14 +79,7 @@ def _count_majority(cluster: NDArray[np.int64], counts: NDArray[np.int64]) -> in
 
 
 def describe_moves(moves: Moves, names: Mapping[int, str]) -> str:
-    """Put moves into words, such as ``12 rows moved: most from Cluster 1 to Cluster 3.``.
-
-    Parameters
-    ----------
-    moves : Moves
-    names : mapping of int to str
-        Names that people gave to clusters, by number.
-    """
+    """Put moves into words, such as ``12 rows moved: most from Cluster 1 to Cluster 3.``."""
     if moves.n_rows == 0:
         return "No row moved."
     sentences = [f"{count_noun(moves.n_rows, 'row')} moved{_describe_largest(moves, names)}."]

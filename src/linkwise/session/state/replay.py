@@ -39,42 +39,21 @@ MARKED_ROWS = 2**22  # rows in all copies together
 class Replay:
     """A learner that follows the events of a session.
 
-    Pairs that were volunteered or imported before the first answer are known to the learner from the start,
-    so their order does not matter; all later events reach it in order. Answers about data that were replaced
-    since are known from the start, too: in their order they would answer other questions than those that the
-    learner asks about the new data, and a learner makes less of such answers.
+    Pairs that were volunteered or imported before the first answer are known to the learner from the
+    start, so their order does not matter; all later events reach it in order. Answers about data that
+    were replaced since, up to the event `known`, are known from the start, too: in their order they would
+    answer other questions than those that the learner asks about the new data, and a learner makes less
+    of such answers.
 
-    While events are only added, the run continues. Otherwise a copy of the run before the first event that
-    differs goes on, if there is one; if not, the run is repeated, which is cheap because the runs share a
-    memo of what they computed.
+    While events are only added, the run continues. Otherwise a copy of the run before the first event
+    that differs goes on, if there is one; if not, the run is repeated, which is cheap because the runs
+    share a memo of what they computed.
 
-    Parameters
-    ----------
-    learner : Learner
-    X : ndarray of shape (n_rows, n_features)
-    seed : int
-    progress : callable, optional
-        ``progress(done, total)``, called while the learner prepares.
-    error_rate : float, None or mapping of str to float or None, default=0
-        Share of wrong answers: 0 if all are right, None to estimate it, or one of these for each source.
-    numbers : sequence of int, default=()
-        The number that people see for each number of a cluster; higher ones stay.
-    known : int, default=0
-        Number of the last event about data that were replaced since.
-
-    Attributes
-    ----------
-    at : int
-        Number of the last event that was applied; -1 before the first call of `follow`. The other
-        attributes are as of this event, also after a later call was interrupted, except that `evidence`
-        may then hold more.
-    question : Question or None
-    shown : ndarray of shape (n_rows,) or ItemLabels
-        The number of the cluster of each row, which stays with it; noise is -1.
-    shades : dict of int to (int, int)
-        By number, the colour family of each cluster in `shown`, and its shade within the family.
-    reason : {"exhausted"} or None
-    evidence : Evidence
+    `numbers` are those that people see for each number of a cluster; higher ones stay. `at` is the number
+    of the last event that was applied; -1 before the first call of `follow`. All else is as of this
+    event, also after a later call was interrupted, except that `evidence` may then hold more. `shown` is
+    the number of the cluster of each row, which stays with it; noise is -1. `shades` has, by number, the
+    colour family of each cluster, and its shade within the family.
     """
 
     def __init__(
@@ -191,16 +170,7 @@ class Replay:
     def choose_batch(self, n: int, held: Sequence[Expectation]) -> list[Expectation]:
         """Choose up to n questions that are worth asking together with those that others hold.
 
-        Parameters
-        ----------
-        n : int
-            Largest number of questions.
-        held : sequence of Expectation
-            The questions that are open, in the order of their places.
-
-        Returns
-        -------
-        list of Expectation
+        The held ones are in the order of their places.
         """
         if self.question is None or self._run is None:
             return []
@@ -227,13 +197,9 @@ class Replay:
     def foresee(self, answer: Answer, stop: Callable[[], bool]) -> bool:
         """Take another run to the state after an answer to the present question.
 
-        Its only effect is what the memo holds, so that the answer is processed sooner if the person gives it.
-        `stop` is called between two events and can end the work.
-
-        Returns
-        -------
-        bool
-            Whether the work was completed.
+        Return whether it was completed. Its only effect is what the memo holds, so that the answer is
+        processed sooner if the person gives it. `stop` is called between two events and can end the
+        work.
         """
         if self.question is None or self._run is None:
             return False

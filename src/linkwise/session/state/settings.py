@@ -30,18 +30,7 @@ from linkwise.wording import answer_word, strip_full_stop
 class Settings:
     """The settings after some events.
 
-    Attributes
-    ----------
-    learner : dict
-        Its name and its parameters.
-    error_rate : float, None or dict
-        The share of wrong answers that is assumed.
-    guidelines : str
-    examples : tuple of Example
-    audits : tuple of AuditPlan
-        The last one of each two who audit and are audited.
-    costs : dict of str to float
-        The sum by source.
+    `audits` are the last one of each two who audit and are audited; `costs` are sums by source.
     """
 
     learner: dict[str, Any]
@@ -93,13 +82,7 @@ CHANGES: dict[str, Callable[[Settings, Event], Settings]] = {
 def move_value(event: Event, here: Mapping[int, int], *, counts: bool) -> Event:
     """Let the rows in the value of an event have their new positions; pairs whose rows are gone are left out.
 
-    Parameters
-    ----------
-    event : Event
-    here : mapping of int to int
-        The new position of each row that is not gone.
-    counts : bool
-        Whether the event still counts. If it does, none of its examples may be left out.
+    If the event still `counts`, none of its examples may be left out.
     """
     if event.kind == "examples":
         examples = [each for each in read_examples(event) if counts or {*each[:2]} <= here.keys()]
@@ -125,25 +108,9 @@ def select_settings(
 ) -> list[Event]:
     """Select the events of another session that change the settings of this one, but for learner and rate.
 
-    Parameters
-    ----------
-    stored : iterable of Event
-        The events of this session that are not undone.
-    settings : Settings
-        The settings of this session.
-    events : sequence of Event
-        The events of the other session that are not undone.
-    others : Settings
-        The settings of the other session.
-    rows : mapping of int to int
-        The position in this session of each row of the other one.
-    name : str
-        Who is meant where the other session has no name.
-
-    Returns
-    -------
-    list of Event
-        With the numbers of the other session.
+    `stored` and `events` are those of this and of the other session that are not undone, and `rows` has
+    the position in this session of each row of the other one. `name` is who is meant where the other
+    session has no name. The events keep the numbers of the other session.
     """
     latest = {event.kind: event for event in events}
     found: list[Event] = []

@@ -58,15 +58,7 @@ class SuspectAnswer:
 
 
 class RecalledEvidence(FallibleEvidence):
-    """Evidence as it was believed when the labels were stored: it needs no data.
-
-    Parameters
-    ----------
-    n_rows : int
-    settled : sequence of Event
-    error_rate : float, None or mapping of str to float or None
-    doubts : Doubts
-    """
+    """Evidence as it was believed when the labels were stored: it needs no data."""
 
     def __init__(
         self, n_rows: int, settled: Sequence[Event], error_rate: AssumedRate, doubts: Doubts
@@ -85,12 +77,9 @@ class RecalledEvidence(FallibleEvidence):
         self._rebuild(believed)
 
     def suspects(self) -> list[Suspect]:
-        """Return the answers that are probably wrong, each with the least chance of its grade.
+        """Return the answers that are probably wrong, the most probable ones first.
 
-        Returns
-        -------
-        list of Suspect
-            The most probable ones first.
+        Each has the least chance of its grade.
         """
         n_given = len(self) - len(self._facts)
         found = [

@@ -47,23 +47,9 @@ def choose_second_opinions(
 ) -> list[Pair]:
     """Choose the pairs that one other source answered and that a person should answer, too.
 
-    Parameters
-    ----------
-    settled : iterable of Event
-        In the order of their questions.
-    person : str
-        Who shall answer. They get no pair that they answered or volunteered before.
-    held : collection of (int, int)
-        Pairs that somebody holds now, the lower row first.
-    share : float
-        The share of pairs with a second opinion while nothing is known of the agreement.
-    seed : int
-        Seed of the draws.
-
-    Returns
-    -------
-    list of (int, int)
-        In the order of their first answers.
+    They are in the order of their first answers, as `settled` events are. The person gets no pair that
+    they answered or volunteered before, nor one that somebody holds now. `share` is that of pairs with a
+    second opinion while nothing is known of the agreement.
     """
     opinions = _collect(settled)
     known = _measure_agreement(opinions)
@@ -93,21 +79,8 @@ def choose_gold(
 ) -> list[Pair]:
     """Choose the gold pairs that a person should answer now.
 
-    Parameters
-    ----------
-    settled : sequence of Event
-    person : str
-    held : collection of (int, int)
-        Pairs that somebody holds now, the lower row first.
-    source : str
-        The source of the import whose pairs are gold.
-    seed : int
-        Seed of the order of the pairs, which differs from person to person.
-
-    Returns
-    -------
-    list of (int, int)
-        At most one of ten answers is to a gold pair, so the list is short or empty.
+    They are from the import of `source`, in an order that differs from person to person, and nobody holds
+    them now. At most one of ten answers is to a gold pair, so the list is short or empty.
     """
     opinions = _collect(settled)
     n_gold = opinions.n_gold[person]

@@ -59,17 +59,9 @@ class OpenQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """A question that somebody holds.
+    """A question that somebody holds until `end`, in seconds on the clock of the leases.
 
-    Attributes
-    ----------
-    question : OpenQuestion
-    expectation : Expectation
-    place : Place
-    end : float
-        When it ends, in seconds on the clock of the leases.
-    is_single : bool
-        Whether it was given alone, to the only person who asked.
+    With `is_single` it was given alone, to the only person who asked.
     """
 
     question: OpenQuestion
@@ -84,14 +76,7 @@ class Lease:
 
 
 class Postponed(NamedTuple):
-    """A question that somebody put off.
-
-    Attributes
-    ----------
-    lease : Lease
-    until : int
-        The number of their answers from which on they get it again.
-    """
+    """A question that somebody put off until the number of their answers is `until`."""
 
     lease: Lease
     until: int
@@ -100,12 +85,7 @@ class Postponed(NamedTuple):
 class Leases:
     """The leases of a session, by the ids of their questions.
 
-    Parameters
-    ----------
-    now : callable, optional
-        Returns seconds that only grow.
-    n_moves : int, default=0
-        How often rows have moved to other positions.
+    `now` returns seconds that only grow; `n_moves` counts how often rows have moved to other positions.
     """
 
     def __init__(self, now: Callable[[], float] = time.monotonic, *, n_moves: int = 0) -> None:
@@ -125,13 +105,8 @@ class Leases:
     def forget(self, start: int, is_answered: Callable[[Lease], bool]) -> None:
         """Drop leases that are over: expired ones, and old ones that were answered.
 
-        Parameters
-        ----------
-        start : int
-            Number of the last event. Leases of questions that were chosen now stay.
-        is_answered : callable
-            Whether the question of a lease was answered. If it was chosen `UNDOABLE` events ago or later, it
-            stays, since an undo opens it again.
+        Leases of questions that were chosen at the event `start` stay, and so do those chosen
+        `UNDOABLE` events ago or later, since an undo opens them again.
         """
         now = self._now()
         for name, lease in list(self._leases.items()):

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.constraints.facts import Answer, GivenAnswer, check_answer, check_reliability
+from linkwise.constraints.facts import Answer, GivenAnswer, check_answer
 from linkwise.errors import SessionError, StaleAnswerError, short_repr
 from linkwise.learn.batches import Expectation, expect
 from linkwise.learn.learner import Question
-from linkwise.session.journal.events import Place, Remark, check_note, check_seconds, check_source
+from linkwise.session.journal.events import BESIDE, Place, check_source
 from linkwise.session.journal.journal import Journal
 from linkwise.session.journal.store import WriteConflict
 from linkwise.session.recorder import Recorder
@@ -110,10 +110,10 @@ class Questionnaire:
             `seconds` is negative or not finite, or `reliability` is out of range.
         """
         name = check_source(source)
-        remark: Remark = {"seconds": check_seconds(seconds), "note": check_note(note)}
-        if reliability is not None:
-            checked_reliability = check_reliability(reliability, "yes")
-            remark["reliability"] = None if answer == "unsure" else checked_reliability
+        given = {"seconds": seconds, "note": note, "reliability": reliability}
+        remark = {name: check(given[name]) for name, check in BESIDE.items()}
+        if answer == "unsure":
+            remark["reliability"] = None
         self._state.catch_up()
         if question_id is not None and self._has_other_place(question_id):
             self._answer_open(answer, question_id, name, remark)
@@ -143,7 +143,9 @@ class Questionnaire:
         found = self.leases.find(question_id, self._journal.n_rows, self._journal.last)
         return found is not None and found[2] != Place(self._state.last_start(), 0)
 
-    def _answer_open(self, answer: GivenAnswer, question_id: str, source: str, remark: Remark) -> None:
+    def _answer_open(
+        self, answer: GivenAnswer, question_id: str, source: str, remark: dict[str, Any]
+    ) -> None:
         """Store the answer to a question that `questions` gave; it may be late."""
         found = self.leases.find(question_id, self._journal.n_rows, self._journal.last)
         if found is None:

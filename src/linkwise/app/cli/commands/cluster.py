@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Sequence
+import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from rich.console import Console
 
 from linkwise import methods
@@ -27,19 +29,37 @@ from linkwise.app.project.data_source import (
     resolve_name,
     row_ids,
 )
-from linkwise.app.project.exit_codes import UsageError
+from linkwise.app.project.exit_codes import UsageError, say
 from linkwise.app.project.group_rows import is_in_files
-from linkwise.app.project.method_choice import MethodChoice, build_clusterer, check_clusterer
+from linkwise.app.project.method_choice import (
+    DEFAULT_CLUSTERER,
+    MethodChoice,
+    build_clusterer,
+    check_clusterer,
+    choose_by_proposals,
+)
 from linkwise.app.project.options import ESTIMATE, check_reading, write_reading
-from linkwise.app.project.output import STDOUT, check_apart, check_free, open_output, write_labels
+from linkwise.app.project.output import (
+    STDOUT,
+    check_apart,
+    check_different,
+    check_ending,
+    check_free,
+    join_rows,
+    open_output,
+    write_joined,
+    write_labels,
+)
 from linkwise.app.project.project import is_session
 from linkwise.app.terminal import screen
 from linkwise.app.terminal.progress import busy
 from linkwise.app.terminal.protocol import emit
 from linkwise.constraints.constraints import Constraints
 from linkwise.data import Rows
+from linkwise.data.joining import ClusterColumns, Joined
 from linkwise.data.reading import Reading
-from linkwise.errors import DataError, InfeasibleConstraintsError
+from linkwise.errors import DataError, InfeasibleConstraintsError, NothingAskedWarning
+from linkwise.learn.base import ActiveLearner
 from linkwise.methods import Method
 from linkwise.types import Progress
 from linkwise.wording import count_noun, quote_command
@@ -54,37 +74,69 @@ def cluster(
     error_rate: float | str | None = None,
     as_is: bool = False,
     labels: Path | None = None,
+    join: Path | None = None,
     force: bool = False,
     as_json: bool = False,
 ) -> None:
     """Cluster the rows of `file`, and report what was made.
 
-    Clusters go to the file `labels`, to stdout without one; words for the person go to stderr.
+    Clusters go to the file `labels` and into the table `join`, to stdout without either; words for the person
+    go to stderr.
     """
     method = check_clusterer(choice)
     file = resolve_name(file)
-    _check_files(file, constraints, labels, force=force)
+    _check_files(file, constraints, {"clusters": labels, "joined table": join}, force=force)
     if error_rate is not None and constraints is None:
         raise UsageError("--error-rate is about the pairs of --constraints. Use both, or neither.")
     with busy(f"reading {file.name}", "clusterings" if method.name == "cobs" else "clustering") as progress:
         rows = _read_rows(method, file, reading, progress, propose=not as_is)
+        given, choice = choice, choose_by_proposals(choice, rows.table)
+        method = check_clusterer(choice)
         ids = row_ids(rows.table)
         with explain_ids(rows.table):
             pairs = _read_pairs(constraints, ids, len(rows.table), error_rate)
         with name_rows_in_conflict(ids):
             model = build_clusterer(choice, len(rows.table), rows.encoded.nominal)
-            model.fit(rows.encoded.X, constraints=pairs, progress=progress)
-    is_tied = getattr(model, "n_tied_", 0) > 1 and not as_json
-    is_importable = is_tied and not pairs.suspects  # `ask` takes no pairs that contradict each other
-    next_step = _ask_instead(file, reading, choice, constraints) if is_importable else None
-    _report(method, f"{file.name}: {count_noun(len(rows.table), 'row')}", rows, pairs, model, next_step)
+            _fit(model, rows.encoded.X, pairs, progress)
+        table = None if join is None else _join(model, file, rows, join)
+    is_open = getattr(model, "n_tied_", 0) > 1 or (method.uses_pairs and not len(pairs.must_link))
+    is_importable = is_open and not pairs.suspects  # `ask` takes no pairs that contradict each other
+    is_proposed = choice != given
+    next_step = None
+    if is_importable and not as_json:
+        next_step = _ask_instead(file, reading, given, constraints, is_proposed=is_proposed)
+    title = f"{file.name}: {count_noun(len(rows.table), 'row')}"
+    _report(method, title, rows, pairs, model, next_step, is_proposed=is_proposed)
     summary = summarize_clusters(method, model, pairs, rows.encoded) if as_json else {}
     if as_json and error_rate is not None:
         summary["suspects"] = summarize_suspects(pairs, ids)
-    _write(model.labels_.tolist(), summary, ids or list(map(str, range(len(rows.table)))), labels, as_json)
+    if join is not None and table is not None:
+        write_joined(table, join)
+        for note in table.notes:
+            say(note)
+    names = ids or list(map(str, range(len(rows.table))))
+    _write(model.labels_.tolist(), summary, names, {"labels": labels, "join": join}, as_json)
 
 
-def _check_files(file: Path, constraints: Path | None, labels: Path | None, *, force: bool) -> None:
+def _fit(model: Any, X: NDArray[Any], pairs: Constraints, progress: Progress | None) -> None:
+    """Fit a clusterer, or a learner that asks nothing."""
+    if not isinstance(model, ActiveLearner):
+        model.fit(X, constraints=pairs, progress=progress)
+        return
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NothingAskedWarning)  # the report says so
+        model.fit(X, constraints=pairs)
+
+
+def _join(model: Any, file: Path, rows: Rows, target: Path) -> Joined:
+    """Put the clusters beside the columns of the file."""
+    columns = ClusterColumns(model.labels_.astype(np.int64), None, None)
+    return join_rows(columns, file, rows.table.reading, rows, target)
+
+
+def _check_files(
+    file: Path, constraints: Path | None, targets: Mapping[str, Path | None], *, force: bool
+) -> None:
     """Refuse a session in place of data, and an output that would overwrite an input."""
     if is_session(file):
         way_out = quote_command("linkwise", "export", file, "--constraints", "PAIRS.csv")
@@ -95,8 +147,10 @@ def _check_files(file: Path, constraints: Path | None, labels: Path | None, *, f
             f"{file} is a {what} of tables, and cluster reads one. Pass a file, or answer questions about"
             f" groups of all rows: {ask}"
         )
-    check_apart([labels], [(check_exists(file), "the data"), (constraints, "the file of pairs")])
-    check_free([labels], force=force)
+    check_apart(targets.values(), [(check_exists(file), "the data"), (constraints, "the file of pairs")])
+    check_ending(targets["joined table"])
+    check_free(targets.values(), force=force)
+    check_different(targets)
 
 
 def _read_rows(
@@ -136,13 +190,25 @@ def _read_pairs(
 
 
 def _report(
-    method: Method, title: str, rows: Rows, pairs: Constraints, model: Any, next_step: str | None
+    method: Method,
+    title: str,
+    rows: Rows,
+    pairs: Constraints,
+    model: Any,
+    next_step: str | None,
+    *,
+    is_proposed: bool,
 ) -> None:
     """Print what was read, what the clusters are, and the command that goes on, if there is one."""
     console = Console(stderr=True)
     title = f"{title}, {count_noun(pairs.n_constraints, 'pair')}"
     proposals = rows.table.proposals
-    decided = (describe_proposals(proposals),) if proposals else ()
+    decided = [describe_proposals(proposals)] if proposals else []
+    if is_proposed:
+        decided.append(
+            f"The method is {method.name}, which finds many small groups."
+            f" --method {DEFAULT_CLUSTERER} finds a few large clusters instead."
+        )
     notes = (*rows.table.notes, *rows.encoded.notes, *decided)
     console.print(screen.draw_opening(title, notes), highlight=False)
     for part in report_suspects(pairs, row_ids(rows.table)):
@@ -154,8 +220,10 @@ def _report(
         console.print(*steps, soft_wrap=True, highlight=False)
 
 
-def _ask_instead(file: Path, reading: Reading, choice: MethodChoice, pairs: Path | None) -> str:
-    """The command that asks about the pairs that would decide, with the same clusterings."""
+def _ask_instead(
+    file: Path, reading: Reading, choice: MethodChoice, pairs: Path | None, *, is_proposed: bool
+) -> str:
+    """The command that asks about the pairs that would decide, by the same method."""
     offered = methods.options_of(methods.CLUSTERERS)
     chosen: list[object] = [
         word
@@ -164,24 +232,33 @@ def _ask_instead(file: Path, reading: Reading, choice: MethodChoice, pairs: Path
         for word in (offered[name].flag, value.absolute() if isinstance(value, Path) else value)
     ]
     seed = ("--seed", choice.seed) if choice.seed else ()
+    method = () if is_proposed else ("--method", choice.name or DEFAULT_CLUSTERER)
     known = () if pairs is None else ("--constraints", pairs)
-    return quote_command(
-        "linkwise", "ask", file, *write_reading(reading), "--method", "cobs", *chosen, *seed, *known
-    )
+    return quote_command("linkwise", "ask", file, *write_reading(reading), *method, *chosen, *seed, *known)
 
 
 def _write(
-    labels: list[int], told: dict[str, Any], ids: Sequence[str], target: Path | None, as_json: bool
+    labels: list[int],
+    told: dict[str, Any],
+    ids: Sequence[str],
+    targets: Mapping[str, Path | None],
+    as_json: bool,
 ) -> None:
+    """Write the labels to their file, or to stdout if there is no file at all, and say where things are."""
+    target = targets["labels"]
+    is_for_stdout = target == STDOUT or not any(targets.values())
     if target not in (None, STDOUT):
         with open_output(target) as file:
             write_labels(ids, labels, file)
     if as_json:
-        if target in (None, STDOUT):
+        if is_for_stdout:
             for name, label in zip(ids, labels, strict=True):
                 emit(type="row", id=name, cluster=label)
-        emit(type="summary", **told, labels=None if target is None else str(target))
-    elif target in (None, STDOUT):
-        write_labels(ids, labels, sys.stdout)
-    else:
-        print(f"linkwise: clusters written to {target}", file=sys.stderr)
+        paths = {name: str(path) for name, path in targets.items() if path is not None}
+        emit(type="summary", **told, **({"labels": None} | paths))
+    elif is_for_stdout:
+        with open_output(STDOUT) as file:
+            write_labels(ids, labels, file)
+    for name, path in {"clusters": target, "joined table": targets["join"]}.items():
+        if path not in (None, STDOUT) and not as_json:
+            say(f"{name} written to {path}")

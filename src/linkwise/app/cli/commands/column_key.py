@@ -16,13 +16,7 @@ TAKE_BACK = f"{COLUMNS_KEY} takes the weights back."
 
 
 class ColumnKey:
-    """Shows on a terminal which columns the answers depend on, and acts when the key is pressed.
-
-    Attributes
-    ----------
-    project : Project
-        The session and its rows by the present weights.
-    """
+    """Shows on a terminal which columns the answers depend on, and acts when the key is pressed."""
 
     def __init__(self, project: Project, console: Console) -> None:
         self.project = project

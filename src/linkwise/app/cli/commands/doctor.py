@@ -48,17 +48,9 @@ MARKS: dict[State, str] = {"ok": "ok", "absent": "-", "broken": "BROKEN"}
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at.
+    """One thing that was looked at, what was found, and what repairs it, if anything.
 
-    Attributes
-    ----------
-    name : str
-    state : {"ok", "absent", "broken"}
-        "absent": linkwise works without it.
-    said : str
-        What was found.
-    way_out : str
-        What mends it; empty where nothing is to be mended.
+    "absent" means that linkwise works without it.
     """
 
     name: str

@@ -38,29 +38,10 @@ from linkwise.wording import quote_command
 class ExplainedClusters:
     """A clustering with what it can be explained by.
 
-    Attributes
-    ----------
-    labels : sequence
-        Cluster of every row.
-    columns : Encoded or None
-        Columns for the rules, in the user's units; None if the rows are not records.
-    compared : Encoded
-        The rows as they are compared.
-    items : Items or None
-        The texts, images or curves; None if the rows are records.
-    seen : SeenRows or None
-        The columns or texts that people see; None if they see what is compared.
-    constraints : Constraints
-    ids : list of str
-    why : callable
-        ``why(first, second, explanation)``.
-    shares : dict of str to float
-        How much each column counts in a distance that was learned; empty where none was.
-    counts : str
-        The same in words.
-    notes : tuple of str
-    files : tuple of (Path or None, str)
-        Files that must not be overwritten, and what to call each.
+    `columns` are in the user's units, for the rules; None if the rows are not records. `items` are None
+    if they are. `seen` are the columns or texts that people see; None if they see what is `compared`.
+    `shares` tell how much each column counts in a distance that was learned, and `counts` says it in
+    words. `files` must not be overwritten, and have names for messages.
     """
 
     labels: Any

@@ -53,12 +53,8 @@ class PageAddress:
 class ExtraQuestions:
     """Questions that tell how reliable people are.
 
-    Attributes
-    ----------
-    overlap : float
-        The share of questions that a second person gets, too.
-    gold : Path or None
-        A file of pairs that are known.
+    `overlap` is the share of questions that a second person gets, too, and `gold` a file of pairs that
+    are known.
     """
 
     overlap: float = 0.0
@@ -91,15 +87,10 @@ class ExtraQuestions:
 
 @dataclass(frozen=True, slots=True)
 class PageSource:
-    """What is served: how it is opened, and what to say of it.
+    """What is served.
 
-    Attributes
-    ----------
-    title : str
-    begin : callable
-        ``begin()`` reads the data and gives the presenter.
-    ended : callable
-        ``ended(n_answers)``: what to say on Ctrl-C; None: the session was not open yet.
+    ``begin()`` reads the data and gives the presenter. ``ended(n_answers)`` says what to print on Ctrl-C;
+    None means that the session was not open yet.
     """
 
     title: str

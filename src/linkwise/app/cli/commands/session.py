@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
-from itertools import combinations
 from pathlib import Path
 from textwrap import shorten, wrap
 from typing import Any
@@ -25,10 +23,10 @@ from linkwise.app.project.origin import origin_of
 from linkwise.app.project.output import (
     STDOUT,
     check_apart,
+    check_different,
     check_ending,
     check_free,
     is_json_name,
-    is_same_file,
     join_session,
     list_answers,
     open_output,
@@ -337,7 +335,7 @@ def export(
     of_groups = is_of_groups(source)
     _check_group_options(found, targets, workers, new, of_groups=of_groups)
     check_free((target for target in targets.values() if not of_groups or target != labels), force=force)
-    _check_different(targets)
+    check_different(targets)
     with ExitStack() as stack:
         if of_groups:
             stack.enter_context(hold_groups(found))
@@ -367,7 +365,8 @@ def export(
             emit(type="export", current=stale is None, **_export_as_json(session, targets))
         elif not any(targets.values()):
             now = session.snapshot
-            write_labels(session.ids, now.labels.tolist(), sys.stdout, names=now.names)
+            with open_output(STDOUT) as file:
+                write_labels(session.ids, now.labels.tolist(), file, names=now.names)
         else:
             for what, target in targets.items():
                 if target not in (None, STDOUT):
@@ -443,13 +442,6 @@ def _check_row_targets(targets: dict[str, Path | None]) -> None:
             "This session is about groups of rows. Use a folder, which gets a Parquet file for each file"
             " of the data: --labels FOLDER"
         )
-
-
-def _check_different(targets: dict[str, Path | None]) -> None:
-    """Check that no two targets are the same file."""
-    for (what, one), (other_what, other) in combinations(targets.items(), 2):
-        if one is not None and other is not None and is_same_file(one, other):
-            raise UsageError(f"{what.capitalize()} and {other_what} cannot both go to {one}. Use two files.")
 
 
 def _export_as_json(session: Session, targets: dict[str, Path | None]) -> dict[str, Any]:

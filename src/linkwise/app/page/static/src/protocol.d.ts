@@ -87,6 +87,8 @@ export interface SessionEvent {
   /** What was written about the answer, and by whom. */
   note?: string;
   note_author?: string;
+  /** The probability that the answer is right, as a program gave it. */
+  reliability?: number | null;
 }
 
 /** An answer that is probably wrong. */
