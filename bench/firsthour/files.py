@@ -9,7 +9,8 @@ A `[[source]]` is a repository at a commit, and a `[[source.file]]` one of its f
 - `truth`: a file beside it, in which each line names rows of one thing. `id` is the column that names rows;
   without it they are named by position.
 - `chosen` and `method`: how an expert would read the file, as fields of `Reading`.
-- `delimiter`: that of the labelled file, "," by default.
+- `delimiter`: that of the labelled file, "," by default. Files with tabs have no quotes.
+- `is_held_out`: no proposal was changed because of this file before its first measurement.
 """
 
 from __future__ import annotations
@@ -46,6 +47,7 @@ class PublicFile(NamedTuple):
     delimiter: str = ","
     method: str | None = None
     chosen: dict[str, Any] | None = None
+    is_held_out: bool = False
 
     @property
     def is_judged(self) -> bool:
@@ -82,7 +84,7 @@ def copy_without_labels(file: PublicFile, checkouts: Path, folder: Path) -> tupl
 def _choose_writer(original: Path) -> Callable[[PublicFile, Path, Path], list[str]]:
     if original.is_dir():
         return _copy_pictures
-    known = {".json": _write_json, ".ts": _write_time_series, ".npz": _write_arrays}
+    known = {".json": _write_json, ".ts": _write_time_series, ".npz": _write_arrays, ".xlsx": _write_sheet}
     return known.get(original.suffix, _write_delimited)
 
 
@@ -95,16 +97,31 @@ def _write_delimited(file: PublicFile, original: Path, copy: Path) -> list[str]:
     except UnicodeDecodeError:
         text, encoding = data.decode("latin-1"), "latin-1"
     mark, text = (BOM, text[1:]) if text.startswith(BOM) else ("", text)
-    rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=file.delimiter) if row]
+    form: dict[str, Any] = {"delimiter": file.delimiter}
+    form |= {"quoting": csv.QUOTE_NONE, "quotechar": None} if file.delimiter == "\t" else {}
+    rows = [row for row in csv.reader(io.StringIO(text, newline=""), **form) if row]
     header = [] if isinstance(file.label, int) else rows.pop(0)
     at = file.label if isinstance(file.label, int) else header.index(str(file.label))
     classes = [row[at] for row in rows]
     written = io.StringIO(newline="")
     ends = "\r\n" if "\r\n" in text else "\n"
-    writer = csv.writer(written, delimiter=file.delimiter, lineterminator=ends)
+    writer = csv.writer(written, lineterminator=ends, **form)
     writer.writerows([*row[:at], *row[at + 1 :]] for row in ([header] if header else []) + rows)
     copy.write_bytes((mark + written.getvalue()).encode(encoding))
     return classes
+
+
+def _write_sheet(file: PublicFile, original: Path, copy: Path) -> list[str]:
+    """Leave one column out of the first sheet of a spreadsheet, and all other sheets."""
+    import openpyxl
+
+    rows = list(openpyxl.load_workbook(original, read_only=True).worksheets[0].iter_rows(values_only=True))
+    at = rows[0].index(file.label)
+    book = openpyxl.Workbook()
+    for row in rows:
+        book.worksheets[0].append([*row[:at], *row[at + 1 :]])
+    book.save(copy)
+    return ["" if row[at] is None else str(row[at]) for row in rows[1:]]
 
 
 def _write_json(file: PublicFile, original: Path, copy: Path) -> list[str]:

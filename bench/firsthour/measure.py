@@ -131,10 +131,15 @@ def write_tables(folder: Path, rows: dict[tuple[str, str], Row]) -> None:
         for row in alone
         if (row["file"], "chosen") in rows
     ]
+    held_out = {file.name for file in read_manifest().values() if file.is_held_out}
     complete = [line for line in lines if all(line)]
-    if complete:
-        means = [sum(float(line[at]) for line in complete) / len(complete) for at in range(1, len(head))]
-        lines.append((f"mean of {len(complete)}", *(f"{mean:.3f}" for mean in means)))
+    for of, some in (
+        ("", [line for line in complete if line[0] not in held_out]),
+        (" held out", [line for line in complete if line[0] in held_out]),
+    ):
+        if some:
+            means = [sum(float(line[at]) for line in some) / len(some) for at in range(1, len(head))]
+            lines.append((f"mean of {len(some)}{of}", *(f"{mean:.3f}" for mean in means)))
     write_csv(folder / "table.csv", head, lines)
     print(format_table(head, lines))
     n_reached = sum(row["reached"] == "yes" for row in alone)

@@ -5,6 +5,7 @@ import json
 import random
 
 import numpy as np
+import openpyxl
 import pytest
 from bench.firsthour import measure
 from bench.firsthour.files import PublicFile, copy_without_labels, read_manifest
@@ -38,9 +39,10 @@ def test_the_manifest_names_each_file_once_and_readings_that_there_are():
         (b"a,class,b\r\n1,x,2\r\n3,y,4\r\n", b"a,b\r\n1,2\r\n3,4\r\n", {"label": "class"}),
         (b'\xef\xbb\xbfa;k\n"1;5";x\n', b'\xef\xbb\xbfa\n"1;5"\n', {"label": "k", "delimiter": ";"}),
         (b"x,1.5\ny,2.5\n", b"1.5\n2.5\n", {"label": 0}),
+        (b'x\t"so\ny\tno\n', b'"so\nno\n', {"label": 0, "delimiter": "\t"}),
         (b"k,name\nx,caf\xe9\ny,th\xe9\n", b"name\ncaf\xe9\nth\xe9\n", {"label": "k"}),
     ],
-    ids=["crlf", "mark", "no-header", "latin-1"],
+    ids=["crlf", "mark", "no-header", "tabs", "latin-1"],
 )
 def test_a_delimited_copy_lacks_one_column(tmp_path, content, wanted, fields):
     copy, classes = place(tmp_path, "data/t.csv", content, **fields)
@@ -52,6 +54,17 @@ def test_objects_lack_one_name_and_a_missing_class_is_unknown(tmp_path):
     content = json.dumps([{"a": 1, "k": "x"}, {"a": None, "k": None}]).encode()
     copy, classes = place(tmp_path, "t.json", content, label="k")
     assert json.loads(copy.read_text()) == [{"a": 1}, {"a": None}]
+    assert classes == ["x", ""]
+
+
+def test_a_sheet_lacks_one_column(tmp_path):
+    book, whole = openpyxl.Workbook(), tmp_path / "whole.xlsx"
+    for row in (("a", "k", "b"), (1, "x", "p"), (2.5, None, "q")):
+        book.worksheets[0].append(row)
+    book.save(whole)
+    copy, classes = place(tmp_path, "t.xlsx", whole.read_bytes(), label="k")
+    read = openpyxl.load_workbook(copy).worksheets[0].iter_rows(values_only=True)
+    assert list(read) == [("a", "b"), (1, "p"), (2.5, "q")]
     assert classes == ["x", ""]
 
 

@@ -198,3 +198,13 @@ def test_numbers_with_units_are_shown_as_written_and_compared_as_numbers(tmp_pat
     assert table.item(1) == {"price": "€ 48.39", "share": "3 %", "size": "2.5"}  # equal prices look equal
     assert table.item(3)["price"] == "missing"
     assert encode(table, scale="none", impute="median").X[:, 0].tolist() == [48.39, 48.39, 9.0, 48.39]
+
+
+def test_one_note_is_about_many_columns_of_texts():
+    texts = {f"t{at}": [f"word{row} {at}" for row in range(40)] for at in range(7)}
+    table = from_frame(pl.DataFrame({"a": range(40), **texts}))
+    assert [note for note in table.notes if "free text" in note] == [
+        "7 columns are left out as free text: t0 (40 different texts in 40 rows), t1 (40 different texts in"
+        " 40 rows), t2 (40 different texts in 40 rows), t3 (40 different texts in 40 rows), t4 (40 different"
+        " texts in 40 rows) and 2 more. They are still shown."
+    ]

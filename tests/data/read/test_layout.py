@@ -81,6 +81,51 @@ def test_a_first_line_of_values_is_a_row(tmp_path, content, n_rows, columns):
     assert "The new file has a line of column names, unlike the data." in joined.notes
 
 
+SENTENCES = [f"the {color} lamp of room {n} is broken" for n, color in enumerate(["red", "blue", "old"] * 5)]
+
+
+def test_a_first_line_of_a_sentence_is_a_row(tmp_path):
+    scored = "".join(f"{text}.\t{row % 2}\n" for row, text in enumerate(SENTENCES))
+    assert len(read_table(written(tmp_path, scored, "rows.tsv"))) == 15
+    classes = "".join(f"{'good' if row % 2 else 'bad'}\t{text}\n" for row, text in enumerate(SENTENCES))
+    assert len(read_table(written(tmp_path, classes, "rows.tsv"))) == 15
+    named = written(tmp_path, "opinion\tWhat did they say?\n" + classes, "rows.tsv")
+    assert read_table(named).frame.columns == ["opinion", "What did they say?"]
+
+
+def test_each_line_of_a_file_without_columns_is_a_text(tmp_path):
+    lines = "\n".join(text + (", again" if row % 3 else "") for row, text in enumerate(SENTENCES)) + "\n"
+    for name in ("rows.txt", "rows"):
+        table = read_table(written(tmp_path, lines.replace("\n", "\n\n", 1), name), propose=True)
+        assert len(table) == 15
+        assert table.roles == {"text": "document"}
+        assert table.notes[:2] == (
+            "Each line is a text, because no character cuts the lines into columns. Add --delimiter if one"
+            ' does (in Python, delimiter="...").',
+            "1 empty line skipped.",
+        )
+        joined = join_file(tmp_path / name, table.reading, clusters(15), ".csv").content.decode()
+        assert joined.startswith("text,cluster")
+    named = written(tmp_path, "message\n" + lines, "rows.txt")
+    assert read_table(named, propose=True).frame.columns == ["message"]
+    assert len(read_table(named, propose=True, no_header=True)) == 16
+    assert "unknown" in refusal(written(tmp_path, lines, "rows.md"))
+    assert "Line 2 has 1 field" in refusal(written(tmp_path, "a;b\n1\n2;3\n" + "4;5\n" * 9, "rows.txt"))
+
+
+@pytest.mark.parametrize(
+    ("content", "columns"),
+    [
+        ("name,what they said\n" + "".join(f"a{n},{text}\n" for n, text in enumerate(SENTENCES)), 2),
+        ("".join(f"{n} {n % 5} {n % 3} {n % 7}\n" for n in range(20)), 4),
+    ],
+    ids=["commas", "spaces"],
+)
+def test_lines_that_are_cut_evenly_are_a_table(tmp_path, content, columns):
+    path = written(tmp_path, content, "rows.txt")
+    assert len(read_table(path, propose=True).frame.columns) == columns
+
+
 @pytest.mark.parametrize(
     "content",
     [

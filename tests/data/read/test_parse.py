@@ -263,3 +263,12 @@ def test_many_columns_in_one_form_have_one_note():
         "20 columns are read as numbers: h00, h01, h02, h03, h04 and 15 more. In 'h00', '0,25' is 0.25."
     ]
     assert len(parse_columns(frame.select("h00", "h01"), comma_free=True).notes) == 2
+
+
+def test_one_note_is_about_many_columns_with_the_same_sign():
+    frame = pl.DataFrame({f"c{at}": ["1", "?", str(at)] for at in range(7)} | {"d": ["1", "NA", "2"]})
+    assert parse_columns(frame).notes == [
+        "Values written '?' are read as missing in 7 columns: c0 (1), c1 (1), c2 (1), c3 (1), c4 (1) and 2"
+        " more.",
+        "Column 'd': 1 value written 'NA' read as missing.",
+    ]

@@ -479,7 +479,7 @@ def _are_names(series: nw.Series[Any]) -> bool:
     """Whether nearly all words begin with a capital letter, as in Smith, Mrs. Mary Ann."""
     words = [word for text in to_words(series.head(_MOST_ROWS)) for word in _WORD.findall(text or "")]
     n_capital = sum(word[0].isupper() and not word.isupper() for word in words)
-    return n_capital > _MOST_CAPITAL * len(words)
+    return bool(n_capital > _MOST_CAPITAL * len(words))
 
 
 def _repeats_words(series: nw.Series[Any]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -9,11 +10,13 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NoReturn
 
+import numpy as np
+
 from linkwise.data.cells import format_cell
 from linkwise.data.columns.log_scale import check_log
 from linkwise.data.columns.named_columns import NamedColumns, leave_out_weightless
 from linkwise.data.columns.proposals import Proposal
-from linkwise.data.columns.roles import FEATURE_ROLES, Column, Kind, Role, unique_ids
+from linkwise.data.columns.roles import FEATURE_ROLES, Column, Kind, Role, to_numbers, unique_ids
 from linkwise.data.columns.uses import (
     describe_hidden,
     understand_curves,
@@ -21,22 +24,9 @@ from linkwise.data.columns.uses import (
     understand_texts,
 )
 from linkwise.data.columns.vectors import expand_lists
-from linkwise.data.reading import Reading
+from linkwise.data.reading import Metric, Reading
 from linkwise.errors import DataError
-from linkwise.wording import count_noun
-
-if TYPE_CHECKING:
-    import narwhals as nw
-
-
-import difflib
-from typing import TYPE_CHECKING
-
-import numpy as np
-
-from linkwise.data.columns.roles import to_numbers
-from linkwise.data.reading import Metric
-from linkwise.wording import join_names
+from linkwise.wording import count_noun, join_names
 
 if TYPE_CHECKING:
     import narwhals as nw

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from linkwise.constraints.checks import is_missing
@@ -12,21 +13,16 @@ from linkwise.data.columns.curves import holds_lists
 from linkwise.data.columns.cycles import Cycle, add_cycles, describe_cycles, read_cycles, read_hours
 from linkwise.data.columns.named_columns import NamedColumns
 from linkwise.data.columns.picture_paths import holds_pictures, is_picture
-from linkwise.data.columns.roles import FEATURE_ROLES, Column, Role, decide_column, is_label_like, value_kind
+from linkwise.data.columns.roles import (
+    FEATURE_ROLES,
+    Column,
+    Role,
+    decide_column,
+    is_label_like,
+    to_words,
+    value_kind,
+)
 from linkwise.data.columns.variants import describe_merging, find_variants, merge_variants, propose_merging
-from linkwise.data.read.picture_files import PICTURES
-from linkwise.data.reading import Reading
-from linkwise.errors import DataError
-from linkwise.wording import join_names
-
-if TYPE_CHECKING:
-    import narwhals as nw
-
-
-from importlib.util import find_spec
-from typing import TYPE_CHECKING
-
-from linkwise.data.columns.roles import to_words
 from linkwise.data.read.number_formats import (
     Decimal,
     First,
@@ -36,10 +32,17 @@ from linkwise.data.read.number_formats import (
     rewrite_numbers,
 )
 from linkwise.data.read.parse import parse_moments, parse_numbers, strip_cells
+from linkwise.data.read.picture_files import PICTURES
+from linkwise.data.reading import Reading
+from linkwise.errors import DataError
+from linkwise.wording import join_names
 
 if TYPE_CHECKING:
     import narwhals as nw
     import polars as pl
+
+
+MOST_NOTES = 5  # about columns that are left out for the same reason
 
 
 def understand_records(
@@ -207,14 +210,12 @@ def _describe_choices(found: Sequence[Column], columns: Sequence[str] | None) ->
         f"Column '{c.name}' is left out: {c.reason}. It is still shown; name it in the columns to use it."
         for c in of("label")
     ]
-    notes += [
-        f"Column '{c.name}' is left out as free text: {c.reason}. It is still shown." for c in of("text")
-    ]
+    notes += _note_left_out("left out as free text", of("text"))
     if only := [c.name for c in of("left out") if c.reason == "only shown"]:
         notes.append(f"Shown, but not compared: {join_names(only)}.")
     ignored = ("dropped", "not among the columns named", "only shown")
     unused = [c for c in of("left out") if c.reason not in ignored]
-    notes += [f"Column '{c.name}' is left out: {c.reason}. It is still shown." for c in unused]
+    notes += _note_left_out("left out", unused)
     if constant := of("constant"):
         names = join_names(f"{c.name} ({c.reason})" for c in constant)
         notes.append(f"Constant columns are left out: {names}.")
@@ -223,6 +224,14 @@ def _describe_choices(found: Sequence[Column], columns: Sequence[str] | None) ->
         names = join_names(f"{c.name} ({c.reason})" for c in category)
         notes.append(f"Columns used as categories: {names}.")
     return notes
+
+
+def _note_left_out(how: str, columns: Sequence[Column]) -> list[str]:
+    """A sentence on each column that is left out, or one on many of them."""
+    if len(columns) <= MOST_NOTES:
+        return [f"Column '{c.name}' is {how}: {c.reason}. It is still shown." for c in columns]
+    names = join_names((f"{c.name} ({c.reason})" for c in columns), MOST_NOTES)
+    return [f"{len(columns)} columns are {how}: {names}. They are still shown."]
 
 
 # ---------------------------------------------------------------- texts, pictures, curves

@@ -39,6 +39,7 @@ MOST_LINES = 60  # before a table
 _LEAST_ROWS = 3  # of a table behind other lines
 _LEAST_SAMPLES = 12  # of a curve
 _MOST_CLASSES = 60
+LEAST_WORDS = 4  # of a sentence; a name of a column has fewer
 _SMOOTH = 0.4  # neighbouring samples differ by less than this share of any two
 _GAPS = ("", "?", "na", "nan", "n/a", "null", "none", "-")
 
@@ -101,7 +102,8 @@ def _find_start(records: Sequence[Record]) -> int | None:
 def is_row(first: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     """Whether the first line is certainly a row: its numbers lie among those below, and are no names.
 
-    Names may be numbers that rise, such as years. Texts of a row are found again in other rows.
+    Names may be numbers that rise, such as years. Texts of a row are found again in other rows, or are
+    sentences among sentences.
     """
     rows = [row for row in rows if len(row) == len(first)]
     if len(rows) < _LEAST_ROWS:
@@ -112,18 +114,27 @@ def is_row(first: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     texts = [at for at in range(len(first)) if at not in numeric and first[at].strip()]
     names = [_read_number(first[at]) for at in numeric if first[at].strip().casefold() not in _GAPS]
     known = [name for name in names if name is not None]
+    again = sum(first[at] in columns[at] or _is_sentence(first[at], columns[at]) for at in texts)
+    if not numeric:
+        has_class = any(first[at] in columns[at] for at in texts)
+        return has_class and again == len(texts) == len(first) > 1
     if not known or len(known) < len(names):
         return False
     for at, name in zip([at for at in numeric if _read_number(first[at]) is not None], known, strict=True):
         low, high = min(below[at] or [name]), max(below[at] or [name])
         if not low - (high - low) <= name <= high + (high - low):
             return False
-    again = sum(first[at] in columns[at] for at in texts)
     if _may_be_names(known):
         return bool(texts) and again == len(texts) and len(known) < 3
     if any("." in first[at] for at in numeric):
         return len(known) > 1 or again == len(texts)
     return again == len(texts)
+
+
+def _is_sentence(text: str, below: Sequence[str]) -> bool:
+    """Whether a text has many words, as the texts below it have."""
+    n_words = sum(len(other.split()) for other in below) / len(below)
+    return min(n_words, len(text.split())) >= LEAST_WORDS
 
 
 def _may_be_names(numbers: Sequence[float]) -> bool:
@@ -398,6 +409,13 @@ def _first_lines(text: str) -> str:
 def detect_delimiter(text: str, tabs_first: bool) -> str:
     """The delimiter that cuts the first hundred lines most evenly, and into most fields."""
     return max(_order(tabs_first), key=partial(_evenness, _first_lines(text)))
+
+
+def cuts_evenly(text: str) -> bool:
+    """Whether a delimiter, or spaces, cut most lines into the same number of fields."""
+    with allow_long_cells():
+        evenness, width = max(_evenness(_first_lines(text), mark) for mark in _order(tabs_first=False))
+        return evenness >= _MOST_UNEVEN or _is_spaced(text, evenness, width)
 
 
 def _order(tabs_first: bool) -> list[str]:

@@ -9,7 +9,8 @@ import io
 
 from linkwise.errors import DataError
 
-DELIMITED = (".csv", ".tsv", ".tab", ".txt", ".dat", ".data")
+PLAIN = ".txt"  # a table, or a text in each line
+DELIMITED = (".csv", ".tsv", ".tab", PLAIN, ".dat", ".data")
 JSON = (".jsonl", ".ndjson", ".json", ".geojson")
 ARFF, TS = ".arff", ".ts"
 SHEET = ".xlsx"

@@ -25,6 +25,7 @@ from linkwise.data.read.endings import (
     MATRIX,
     OTHER_SHEETS,
     PACKED,
+    PLAIN,
     SHEET,
     TEXTS,
     TS,
@@ -40,6 +41,7 @@ from linkwise.data.read.parse import parse_columns
 from linkwise.data.read.reshape import empty_cells, find_rows, transpose
 from linkwise.data.read.sparse_files import read_matrix
 from linkwise.data.read.spreadsheets import read_sheet
+from linkwise.data.read.text_lines import read_text_lines
 from linkwise.data.reading import Reading
 from linkwise.errors import DataError
 from linkwise.limits import check_name_lengths, too_large_for_memory
@@ -149,11 +151,9 @@ def read_file(path: Path, reading: Reading) -> FileContents:
             raise DataError(_describe_misfit(option, endings[0]))
     table = _read_table(raw, ending, replace(reading, sheet=part))
     chosen = replace(table.reading, sheet=member) if is_packed else table.reading
-    if (
-        ending in DELIMITED
-        and PurePath(path.name).suffix.lower() not in ENDINGS
-        and len(table.frame.columns) < 2
-    ):
+    suffix = PurePath(path.name).suffix.lower()
+    is_unknown = ending in DELIMITED and suffix not in ENDINGS
+    if is_unknown and len(table.frame.columns) < 2 and not (table.is_of_lines and not suffix):
         raise DataError(
             f"The ending of '{path.name}' is unknown, and its content is no table. Known endings are"
             f" {join_names(ENDINGS, 30)}."
@@ -198,6 +198,7 @@ class _Table(NamedTuple):
     reading: Reading
     notes: list[str]
     is_plain: bool = False
+    is_of_lines: bool = False
 
 
 def _read_table(raw: bytes, ending: str, reading: Reading) -> _Table:
@@ -228,6 +229,9 @@ def _read_table(raw: bytes, ending: str, reading: Reading) -> _Table:
         read = read_arff if ending == ARFF else read_ts
         frame, more = read(raw)
         return _Table(frame, reading, [*notes, *more])
+    may_be_lines = ending == PLAIN and reading.delimiter is None and reading.skip_lines is None
+    if may_be_lines and (lines := read_text_lines(raw, no_header=bool(reading.no_header))) is not None:
+        return _Table(lines.frame, reading, [*notes, *lines.notes], is_of_lines=True)
     if ending in DELIMITED:
         text = read_delimited(
             raw,

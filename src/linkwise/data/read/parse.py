@@ -23,6 +23,9 @@ _COMPACT_RANGE = (19_000_101, 20_991_231)
 _LEADING_ZERO = r"^[+-]?0\d+$"
 _MAY_BE_MORE = re.compile(r"[+-]?[\d.]|[+-]?(inf|nan)|true|false", re.IGNORECASE)  # a number, truth or date
 _READING = re.compile(r" is read as ([^:]+): ")
+_MARKED = re.compile(
+    r"Column '(?P<name>.*)': (?P<count>\d+) values? written (?P<forms>.*) read as missing\.", re.S
+)
 MOST_READINGS = 5  # columns read in the same way that have a note each
 _EXACT = 2.0**53  # whole numbers below are exact
 _FEW_DATES = 5  # whole numbers that all happen to look like 20240131
@@ -81,7 +84,9 @@ def parse_columns(
                 and not _is_plain(text[name], parsed[name])
             ):
                 written.append(_first_forms(text[name], parsed[name]))
-    return Parsed(pl.DataFrame(list(parsed.values())), _join_readings(notes, readings), written)
+    return Parsed(
+        pl.DataFrame(list(parsed.values())), _join_markers(_join_readings(notes, readings)), written
+    )
 
 
 def uses_decimal_commas(parsed: Parsed) -> bool:
@@ -104,6 +109,24 @@ def _join_readings(notes: Sequence[str], readings: Mapping[str, Sequence[tuple[s
                 f"{len(columns)} columns are read as {what}: {names}. In '{first}', {example}"
             )
             gone = {note for _, note in columns}
+            joined = [note for note in joined if note not in gone]
+    return joined
+
+
+def _join_markers(notes: Sequence[str]) -> list[str]:
+    """Let one note describe many columns in which the same signs mean missing."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for note in notes:
+        if what := _MARKED.fullmatch(note):
+            found.setdefault(what["forms"], []).append((note, f"{what['name']} ({what['count']})"))
+    joined = list(notes)
+    for forms, columns in found.items():
+        if len(columns) > MOST_READINGS:
+            names = join_names((name for _, name in columns), MOST_READINGS)
+            joined[joined.index(columns[0][0])] = (
+                f"Values written {forms} are read as missing in {len(columns)} columns: {names}."
+            )
+            gone = {note for note, _ in columns}
             joined = [note for note in joined if note not in gone]
     return joined
 

@@ -22,12 +22,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-
 State = TypeVar("State", bound=SuperInstanceState)
 
 
