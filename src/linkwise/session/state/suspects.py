@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.cluster.metric.answer_fit import is_random
-from linkwise.constraints.contradictions import Given, count_contradictions
+from linkwise.constraints.belief import Given, count_contradictions
 from linkwise.constraints.error_rates import AssumedRate, estimate_by_tests
 from linkwise.constraints.evidence import Evidence
 from linkwise.constraints.facts import Answer, Fact, Suspect
