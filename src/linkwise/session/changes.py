@@ -30,6 +30,8 @@ from linkwise.session.journal.store import WriteConflict
 from linkwise.session.recorder import Recorder
 from linkwise.session.state.event_lists import (
     CONTRADICTION,
+    apply_settings,
+    begin_settings,
     certain_evidence_of,
     drop_undone,
     evidence_of,
@@ -38,7 +40,6 @@ from linkwise.session.state.event_lists import (
     settle_events,
 )
 from linkwise.session.state.session_state import SessionState
-from linkwise.session.state.settings import apply_settings, begin_settings
 from linkwise.text_files import is_unicode
 
 # with the contradiction, where answers may be wrong

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from linkwise.constraints.contradictions import Given, count_contradictions
+from linkwise.constraints.belief import Given, count_contradictions
 from linkwise.constraints.error_rates import AssumedRate, estimate_by_tests
 from linkwise.constraints.evidence import Evidence
 from linkwise.constraints.facts import Answer, Fact, Suspect
