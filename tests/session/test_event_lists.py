@@ -5,8 +5,13 @@ from hypothesis import strategies as st
 
 from linkwise.constraints.facts import Fact
 from linkwise.session.journal.events import SETTINGS, Event, Place
-from linkwise.session.state.event_lists import EventLists, drop_undone, settle_events
-from linkwise.session.state.settings import Settings, apply_settings
+from linkwise.session.state.event_lists import (
+    EventLists,
+    Settings,
+    apply_settings,
+    drop_undone,
+    settle_events,
+)
 
 WHEN = "2026-01-01T00:00:00.000+00:00"
 SOURCES = ("", "anna", "ben")

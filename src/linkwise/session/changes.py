@@ -32,6 +32,8 @@ from linkwise.session.recorder import Recorder
 from linkwise.session.state.corrections import Target, pair_moved_rows
 from linkwise.session.state.event_lists import (
     CONTRADICTION,
+    apply_settings,
+    begin_settings,
     certain_evidence_of,
     constraints_of,
     drop_undone,
@@ -41,7 +43,6 @@ from linkwise.session.state.event_lists import (
     settle_events,
 )
 from linkwise.session.state.session_state import SessionState
-from linkwise.session.state.settings import apply_settings, begin_settings
 from linkwise.text_files import is_unicode
 
 # with the contradiction, where answers may be wrong

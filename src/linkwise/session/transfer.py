@@ -29,10 +29,10 @@ from linkwise.session.state.event_lists import (
     constraints_of,
     facts_of,
     name_rows_by_id,
+    select_settings,
     settle_events,
 )
 from linkwise.session.state.session_state import SessionState
-from linkwise.session.state.settings import select_settings
 from linkwise.wording import count_noun
 
 DISAGREE = (

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.app.page.cards import RowView
-from linkwise.app.page.cluster_list import ClusterSummary
-from linkwise.app.page.content import PageContent
+from linkwise.app.page.content import ClusterSummary, PageContent
 from linkwise.app.page.requests import RefusedRequest
 from linkwise.app.project.cluster_search import create_matcher
 from linkwise.cluster.kmeans.pckmeans import PCKMeans

@@ -17,9 +17,8 @@ from linkwise.app.page.cluster_descriptions import (
     describe_by_side_table,
     describe_by_words,
 )
-from linkwise.app.page.cluster_list import MOST_CLUSTERS, ClusterSummary
 from linkwise.app.page.cluster_members import halve_cluster, list_members
-from linkwise.app.page.content import PageContent
+from linkwise.app.page.content import MOST_CLUSTERS, ClusterSummary, PageContent
 from linkwise.app.page.page_state import describe_case, render_cluster, render_hits, render_pair, render_row
 from linkwise.app.page.requests import RefusedRequest, Request
 from linkwise.app.page.results import describe_results, write_table
@@ -30,7 +29,7 @@ from linkwise.app.project.output import write_labels
 from linkwise.reasons.near_rows import describe_near_rows
 from linkwise.reasons.shown_clusters import WORTH
 from linkwise.session.session import Session
-from linkwise.session.team.review import ReviewCase
+from linkwise.session.team.team import ReviewCase
 
 EXPORTS = ("table", "labels", "constraints", "session", "rules")
 Lookup = Callable[[PageContent, Request], Any]

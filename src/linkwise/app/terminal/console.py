@@ -15,7 +15,7 @@ from linkwise.constraints.facts import Answer, Fact
 from linkwise.learn.learner import Question
 from linkwise.session.journal.events import Event, Example
 from linkwise.session.session import Status
-from linkwise.session.state.settings import write_guidelines
+from linkwise.session.state.event_lists import write_guidelines
 from linkwise.session.state.status import count_suspects, describe_advice, describe_errors
 from linkwise.session.state.suspects import OPPOSITE, SuspectAnswer
 from linkwise.types import Labels

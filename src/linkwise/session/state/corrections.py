@@ -62,7 +62,8 @@ def pair_moved_rows(
         return [Fact(row, leads[homes[row]], "no") for row in rows]
     if to not in leads:
         raise SessionError(
-            f"Cluster {to} does not exist, or all its rows are to be moved. Pass the number of a cluster of other rows."
+            f"Cluster {to} does not exist, or all its rows are to be moved. Pass the number of a cluster of"
+            " other rows."
         )
     facts = []
     for row in (row for row in rows if homes[row] != to):

@@ -228,7 +228,7 @@ class Replay:
     def doubts(self) -> Doubts | None:
         """Which answers are probably wrong; None if all of them count as right."""
         if self._doubts[0] != self.at:
-            self._doubts = self.at, find_doubts(self.evidence, self._applied)
+            self._doubts = self.at, find_doubts(self.evidence, self._applied, self.X)
         return self._doubts[1]
 
     def representatives(self) -> NDArray[np.int64] | None:

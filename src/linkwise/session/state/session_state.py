@@ -25,7 +25,9 @@ from linkwise.session.journal.stored_clustering import Doubts, ErrorRate, Stored
 from linkwise.session.state.colours import N_FAMILIES, Shade
 from linkwise.session.state.event_lists import (
     EventLists,
+    Settings,
     add_event,
+    begin_settings,
     certain_evidence_of,
     evidence_of,
     find_last_start,
@@ -33,7 +35,6 @@ from linkwise.session.state.event_lists import (
     names_of,
 )
 from linkwise.session.state.replay import Replay
-from linkwise.session.state.settings import Settings, begin_settings
 from linkwise.session.state.suspects import (
     RecalledEvidence,
     SuspectAnswer,
