@@ -58,14 +58,14 @@ def test_budget_ends_the_questions(served, browse):
 
 
 def test_a_bar_shows_how_much_of_the_budget_is_done(served, browse):
-    page = browse(served(Bundled("wine", answers=2, budget=4)))
+    page = browse(served(Bundled("wine", answers=5, budget=7)))
     bar = page.get_by_role("progressbar", name="Answers of the budget")
-    assert (bar.get_attribute("aria-valuenow"), bar.get_attribute("aria-valuemax")) == ("2", "4")
+    assert (bar.get_attribute("aria-valuenow"), bar.get_attribute("aria-valuemax")) == ("5", "7")
     press(page, "y")
-    page.wait_for_function(f"{QUESTION}.startsWith('Question 4 ')")
-    assert bar.get_attribute("aria-valuenow") == "3"
+    page.wait_for_function(f"{QUESTION}.startsWith('Question 7 ')")
+    assert bar.get_attribute("aria-valuenow") == "6"
     told = page.locator(".lw-goal p").inner_text()
-    assert re.fullmatch(r"3 of 4 answers · median [\d.]+ s per answer · about 1 minute left", told), told
+    assert re.fullmatch(r"6 of 7 answers · median [\d.]+ s per answer · about 1 minute left", told), told
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ test("after the budget nothing is left", () => {
 });
 
 test("without a budget there is the pace, if it is known", () => {
-  assert.equal(describeGoal(3, null, 20.2), "median 20 s per answer");
+  assert.equal(describeGoal(5, null, 20.2), "median 20 s per answer");
+  assert.equal(describeGoal(4, null, 20.2), "");
   assert.equal(describeGoal(0, null, null), "");
 });

@@ -30,6 +30,7 @@ test("events", () => {
   assert.equal(describe(change), "the change of answer 3 to Same");
   const sure = { kind: "sure", target: 3, answer: "yes" };
   assert.equal(describe(sure), "the confirmation of answer 3");
+  assert.equal(describe({ kind: "move", pairs: 2 }), "rows moved (2 pairs)");
   assert.equal(describe({ kind: "done" }), "the cluster of a is done");
   assert.equal(describe({ kind: "name", text: "reds" }), "the cluster of a is named “reds”");
   assert.equal(describe({ kind: "name", text: "" }), "the cluster of a has no name");
