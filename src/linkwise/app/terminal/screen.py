@@ -387,7 +387,7 @@ def help_text(
 
 
 GUIDELINES = "Guidelines: what belongs together here"
-COLUMNS = "Apply the weights of columns that are proposed, or take back those that were applied"
+COLUMNS = "Apply the columns or weights that are proposed, or take the weights back"
 SUSPECTS = "Suspects: the answers that are probably wrong, or what to do with one, such as back 3"
 ENDS = {
     "exhausted": f"{wording.NO_MORE_QUESTIONS}. {wording.EXHAUSTED}",
