@@ -8,11 +8,21 @@ import signal
 import sys
 from importlib.util import find_spec
 
+from linkwise.app.cli.streams import prepare_streams
+
 NEEDED = ("typer", "rich", "polars")  # the extra "cli", a part of "app"
 
 
 def main() -> None:
     """Run the command line; without its packages say in one line how to get them."""
+    prepare_streams()
+    try:
+        _run()
+    finally:
+        sys.stdout.flush()  # while a closed pipe can still be told from a fault
+
+
+def _run() -> None:
     if sys.argv[1:] == ["--version"]:
         from linkwise import __version__
 

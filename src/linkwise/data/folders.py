@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from linkwise.types import Progress
 
 TEXTS = (".txt", ".md")
+OF_SESSIONS = tuple(
+    f".linkwise{more}" for more in ("", "-wal", "-shm", "-journal", ".d")
+)  # may lie in the folder
 FolderKind = Literal["image", "text"]
 
 
@@ -41,7 +44,7 @@ def read_folder(
     """Read a folder of images or of text files.
 
     The id of a row is the path of its file within the folder; rows are sorted by it. Subfolders are read too,
-    but neither hidden files and folders (names that begin with a dot) nor links.
+    but neither hidden files and folders (names that begin with a dot) nor links nor sessions.
 
     Parameters
     ----------
@@ -96,9 +99,10 @@ def _list_files(folder: Path) -> list[str]:
     """Paths of all files within the folder, sorted."""
     found = []
     for here, folders, files in os.walk(folder):
-        folders[:] = [name for name in folders if not name.startswith(".")]
+        folders[:] = [name for name in folders if not name.startswith(".") and not is_of_session(name)]
         inside = Path(here).relative_to(folder)
-        found += [(inside / name).as_posix() for name in files if not name.startswith(".")]
+        names = [name for name in files if not name.startswith(".") and not is_of_session(name)]
+        found += [(inside / name).as_posix() for name in names]
     found = [name for name in found if (folder / name).is_file()]
     for name in found:
         try:
@@ -106,6 +110,11 @@ def _list_files(folder: Path) -> list[str]:
         except UnicodeEncodeError:
             raise DataError(f"The name of the file {name!r} is not UTF-8. Rename it.") from None
     return sorted(found)
+
+
+def is_of_session(name: str) -> bool:
+    """Whether a file or folder is a session, or belongs to one, by its name."""
+    return name.endswith(OF_SESSIONS)
 
 
 def _read_images(

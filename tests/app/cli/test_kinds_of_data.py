@@ -70,7 +70,8 @@ class Kind:
             "series": (write_curves, ("--series",)),
         }[name]
         self.name, self.path = name, write(folder)
-        self.session = self.path.with_name(self.path.name + ".linkwise")
+        inside = self.path / "session.linkwise"
+        self.session = inside if self.path.is_dir() else self.path.with_name(self.path.name + ".linkwise")
 
 
 @pytest.fixture(params=["text", "image", "series"])
@@ -405,3 +406,19 @@ def test_a_session_keeps_its_blocks_and_weights(tmp_path, linkwise):
         "ask", path, "--as-is", "--weight", "star=3", "--session", tmp_path / "x.linkwise", said="q\n"
     )
     assert (unknown.exit_code, "Did you mean 'stars'" in words(unknown.stderr)) == (3, True)
+
+
+def test_a_folder_holds_its_session(tmp_path, linkwise, monkeypatch):
+    """Whatever the folder is called, and wherever the person stands."""
+    photos = write_images(tmp_path)
+    monkeypatch.chdir(photos)
+    begun = linkwise("ask", ".", "--terminal", said="y\nq\n")
+    assert begun.exit_code == 0, begun.stderr
+    assert (photos / "session.linkwise").exists()
+    assert list(tmp_path.iterdir()) == [photos]
+    assert "Other files are not read" not in begun.stdout
+    monkeypatch.chdir(tmp_path)
+    photos.rename("pictures")
+    resumed = linkwise("ask", "pictures", "--terminal", said="q\n")
+    assert "resumed: 1 answer" in resumed.stdout
+    assert "24 rows" in linkwise("status", "pictures").stdout

@@ -49,7 +49,7 @@ ABOUT = """Cluster data the way you mean it, by answering a few questions about 
 \b
 Exit codes: 0 done, 1 internal error, 2 wrong usage, 3 unusable data or program,
 4 answers or pairs that contradict each other, 5 session locked or damaged,
-130 interrupted (every answer is saved).
+130 interrupted (every answer is saved), 141 output closed by its reader.
 """
 
 

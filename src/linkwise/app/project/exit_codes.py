@@ -54,8 +54,6 @@ def report_errors() -> Iterator[None]:
         warnings.showwarning = lambda message, *_: say(f"note: {message}")
         try:
             yield
-        except BrokenPipeError:
-            raise  # the reader of the output has closed it
         except (Exception, KeyboardInterrupt) as error:
             if type(error).__module__.partition(".")[0] in ("typer", "click"):
                 raise _clean_usage_error(error) from None  # typer prints what is wrong with an option

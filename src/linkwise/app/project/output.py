@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from io import StringIO
 from itertools import chain, combinations
 from pathlib import Path
 from typing import Any, TextIO
 
 from linkwise.app.project.embeddings import is_embedding
-from linkwise.app.project.exit_codes import UsageError
+from linkwise.app.project.exit_codes import UsageError, say
 from linkwise.data import Rows
 from linkwise.data.joining import DELIMITED, ENDINGS, ClusterColumns, Joined, join_file, join_side_table
 from linkwise.data.read.endings import SHEET
@@ -62,9 +63,37 @@ def is_same_file(one: Path, other: Path) -> bool:
     return one.resolve() == other.resolve() or (one.exists() and other.exists() and one.samefile(other))
 
 
-def open_output(target: Path) -> AbstractContextManager[TextIO]:
+@contextmanager
+def open_output(target: Path) -> Iterator[TextIO]:
     """Open the file to write, or stdout for ``-``."""
-    return nullcontext(sys.stdout) if target == STDOUT else open(target, "w", newline="", encoding="utf-8")
+    if target != STDOUT:
+        with open(target, "w", newline="", encoding="utf-8") as file:
+            yield file
+        return
+    held = StringIO()
+    yield held
+    write_data(held.getvalue())
+
+
+def can_encode(text: str) -> bool:
+    """Whether the encoding of stdout has all characters of a text."""
+    try:
+        text.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def write_data(text: str) -> None:
+    """Write data to stdout; if its encoding does not have all characters, write UTF-8 and say so."""
+    buffer = getattr(sys.stdout, "buffer", None)
+    if can_encode(text) or buffer is None:
+        sys.stdout.write(text)
+        return
+    say(f"stdout is written in UTF-8, since its encoding {sys.stdout.encoding} does not have all characters")
+    sys.stdout.flush()
+    buffer.write(text.encode())
+    buffer.flush()
 
 
 def write_labels(
@@ -145,7 +174,7 @@ def join_rows(
 def write_joined(joined: Joined, target: Path) -> None:
     """Write a joined table to its file, or to stdout."""
     if target == STDOUT:
-        sys.stdout.write(joined.content.decode())
+        write_data(joined.content.decode())
     else:
         target.write_bytes(joined.content)
 

@@ -134,10 +134,15 @@ class Project:
 
 # ---------------------------------------------------------------- which files
 def session_path(path: Path) -> Path:
-    """The session file of a path: the path itself, or the file beside a data file."""
+    """The session file of a path: the path itself, or the file beside a data file.
+
+    A folder whose files are the rows holds its session, under a name that stays when the folder is renamed.
+    """
     path = resolve_name(path)
     if is_session(path):
         return path
+    if path.is_dir() and not is_in_files(path):
+        return path / f"session{SUFFIX}"
     path = name_session(path) if is_pattern(path) else path
     return path.with_name(path.name + SUFFIX)
 

@@ -15,6 +15,7 @@ from dataclasses import asdict
 from typing import Any
 
 from linkwise.app.project.exit_codes import say
+from linkwise.app.project.output import can_encode
 from linkwise.app.terminal.cluster_query import list_clusters
 from linkwise.app.terminal.dialogue import Ending, Revision
 from linkwise.constraints.facts import Answer
@@ -122,7 +123,10 @@ class JsonLines:
 
 def emit(**values: Any) -> None:
     """Write one JSON object on one line, at once."""
-    print(json.dumps(values, ensure_ascii=False), file=sys.stdout, flush=True)
+    text = json.dumps(values, ensure_ascii=False)
+    if not can_encode(text):
+        text = json.dumps(values)
+    print(text, file=sys.stdout, flush=True)
 
 
 def counts(status: Status) -> dict[str, int]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -258,7 +257,8 @@ def _write(
         paths = {name: str(path) for name, path in targets.items() if path is not None}
         emit(type="summary", **told, **({"labels": None} | paths))
     elif is_for_stdout:
-        write_labels(ids, labels, sys.stdout)
+        with open_output(STDOUT) as file:
+            write_labels(ids, labels, file)
     for name, path in {"clusters": target, "joined table": targets["join"]}.items():
         if path not in (None, STDOUT) and not as_json:
             say(f"{name} written to {path}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -346,7 +345,8 @@ def export(
             emit(type="export", current=stale is None, **_export_as_json(session, targets))
         elif not any(targets.values()):
             now = session.snapshot
-            write_labels(session.ids, now.labels.tolist(), sys.stdout, names=now.names)
+            with open_output(STDOUT) as file:
+                write_labels(session.ids, now.labels.tolist(), file, names=now.names)
         else:
             for what, target in targets.items():
                 if target not in (None, STDOUT):
