@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from app.cli.test_answers_follow import COMPARED, write_requests
 from app.cli.test_column_proposal import write_orders
 from browser.test_axe import Look, look, pytestmark  # noqa: F401  # `look` is a fixture
 from linkwise.app.page.opening import present_project
@@ -60,3 +61,47 @@ def test_a_click_applies_weights_and_another_takes_them_back(
         look(page, "weights that were applied")
     offer.get_by_role("button", name="Take the weights back").click()
     page.wait_for_function("words => document.querySelector('.lw-axes').innerText === words", arg=axes)
+
+
+def requests(folder: Path) -> Presenter:
+    data = folder / "requests.csv"
+    topics = write_requests(data)
+    project = open_project(data, folder / "r.linkwise", Reading(columns=COMPARED), MethodChoice())
+    for _ in range(24):
+        question = project.session.question
+        assert question is not None
+        first, second = (topics[project.session.ids[row]] for row in (question.first, question.second))
+        project.session.answer(first == second)
+    return present_project(project)
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_click_opens_the_columns_that_the_answers_follow_and_another_compares_by_them(
+    served: Any,
+    browse: Any,
+    tmp_path: Path,
+    look: Look,  # noqa: F811
+    width: int,
+) -> None:
+    page = browse(served(lambda: requests(tmp_path)), viewport={"width": width, "height": 720})
+    offer = page.locator(".lw-column-offer")
+    offer.get_by_text(re.compile("Your answers do not follow the compared columns")).wait_for()
+    assert page.get_by_text(re.compile("probably wrong")).count() == 0
+    if width == 1280:
+        look(page, "columns that the answers follow")
+    assert not offer.get_by_role("button", name="Apply these weights").is_visible()
+    offer.get_by_role("button", name="Choose other columns").click()
+    page.wait_for_selector(".lw-table tbody tr")
+    lines = page.locator(".lw-table tbody tr")
+    uses = lines.evaluate_all("lines => lines.map((line) => line.dataset.use)")
+    assert uses == ["id", *["show"] * len(COMPARED), "compare"]
+    message = lines.filter(has=page.get_by_text("message", exact=True))
+    assert message.locator(".lw-soft").inner_text().startswith("Proposed: your answers follow it")
+    if width == 1280:
+        look(page, "columns that are proposed by the answers")
+    assert "A change replays all 24 answers." in page.locator("dialog .lw-foot").inner_text()
+    page.get_by_role("button", name="Apply").click()
+    page.wait_for_selector("dialog", state="detached")
+    offer.wait_for(state="hidden")
+    assert "r-before.linkwise" in page.locator(".lw-notice").first.inner_text()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

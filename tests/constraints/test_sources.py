@@ -16,9 +16,8 @@ from scipy.stats import beta
 
 import linkwise as lw
 from laws.asking import few_examples
-from linkwise.constraints.belief import Answers, Nearness, measure_nearness
+from linkwise.constraints.belief import Answers, Nearness, limit_rate, measure_nearness
 from linkwise.constraints.constraints import Constraints
-from linkwise.constraints.contradictions import limit_rate
 from linkwise.constraints.error_rates import SourceRate, estimate_rates, find_spare
 from linkwise.constraints.evidence import Evidence
 from linkwise.constraints.facts import Fact

@@ -11,7 +11,7 @@ import linkwise as lw
 from linkwise import Session
 from linkwise.errors import ConstraintError, DataMismatchError, SessionDamagedError, SessionError
 from linkwise.session.journal.events import MOST_EXAMPLES, Example
-from linkwise.session.state.settings import write_guidelines
+from linkwise.session.state.event_lists import write_guidelines
 
 X = np.random.default_rng(0).normal(size=(12, 2))
 

@@ -14,7 +14,7 @@ one.
 The rate of wrong answers follows from the answers that the belief breaks, among those that were spare: a
 partition of n rows into k clusters takes n - k answers and one for each pair of clusters to tell, and only
 the others can be contradicted. It is at most what contradictions among the answers allow
-(`linkwise.constraints.contradictions`), so that rows whose similarity misleads do not make the answers seem
+(`linkwise.constraints.belief`), so that rows whose similarity misleads do not make the answers seem
 wrong.
 
 Correlation clustering (Bansal, Blum and Chawla 2004) knows the answers alone; here the rows count, too.
@@ -36,9 +36,9 @@ from linkwise.constraints.belief import (
     Rows,
     Table,
     knows_enough_clusters,
+    limit_rate,
     log_odds,
 )
-from linkwise.constraints.contradictions import limit_rate
 from linkwise.constraints.error_rates import FIRST_RIGHT, FIRST_WRONG, HIGHEST_RATE, LOWEST_RATE
 from linkwise.constraints.facts import Groups
 from linkwise.parallel import one_blas_thread

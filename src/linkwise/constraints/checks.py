@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal, SupportsIndex
 
 import numpy as np
@@ -16,7 +16,7 @@ from linkwise.errors import (
     InfeasibleConstraintsError,
     short_repr,
 )
-from linkwise.wording import count_noun
+from linkwise.wording import count_noun, shorten
 
 ConstraintKind = Literal["must-link", "cannot-link"]
 CONSTRAINT_KINDS: tuple[ConstraintKind, ConstraintKind] = ("must-link", "cannot-link")
@@ -190,6 +190,18 @@ def merge_duplicates(
 
 
 # ---------------------------------------------------------------- labels and files
+def index_ids(ids: Sequence[str]) -> dict[str, int]:
+    """Map every id to the position of its row; raise if two rows have the same id."""
+    position = {name: row for row, name in enumerate(ids)}
+    if len(position) < len(ids):
+        row = next(r for r, name in enumerate(ids) if position[name] != r)
+        raise ConstraintError(
+            f"Rows {row} and {position[ids[row]]} have the same id: {shorten(ids[row])!r}."
+            " Use a different id for each row."
+        )
+    return position
+
+
 def check_ids(ids: Any) -> list[str]:
     """Return the ids of all rows as texts; raise if one is missing."""
     if not is_sequence(ids):

@@ -20,11 +20,12 @@ from linkwise.constraints.checks import (
     check_weights,
     drop_self_pairs,
     encode_classes,
+    index_ids,
     merge_duplicates,
 )
 from linkwise.constraints.closure import Pairs, find_components, format_chain, shortest_contradiction
 from linkwise.constraints.correlation_clustering import GivenPairs, SuspectPair, find_suspects
-from linkwise.constraints.files import index_ids, read_pairs, write_pairs
+from linkwise.constraints.files import read_pairs, write_pairs
 from linkwise.constraints.sampling import draw_pairs
 from linkwise.errors import (
     ConstraintError,

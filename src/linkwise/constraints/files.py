@@ -28,18 +28,6 @@ from linkwise.wording import count_noun, shorten
 _WHOLE_NUMBER = re.compile(r"(0|-?[1-9][0-9]{0,16})(\.0+)?")
 
 
-def index_ids(ids: Sequence[str]) -> dict[str, int]:
-    """Map every id to the position of its row; raise if two rows have the same id."""
-    position = {name: row for row, name in enumerate(ids)}
-    if len(position) < len(ids):
-        row = next(r for r, name in enumerate(ids) if position[name] != r)
-        raise ConstraintError(
-            f"Rows {row} and {position[ids[row]]} have the same id: {shorten(ids[row])!r}."
-            " Use a different id for each row."
-        )
-    return position
-
-
 def read_records(path: str | os.PathLike[str], *, by_words: bool) -> list[tuple[int, list[str]]]:
     """Read the records of a CSV file in linkwise's own form, such as pairs, with their first lines.
 

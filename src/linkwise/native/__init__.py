@@ -22,7 +22,21 @@ from linkwise.native.boosting import (
     vector_passes,
 )
 from linkwise.native.bregman import ProjectedMetric, bregman_projections
-from linkwise.native.chances import RowSums, logistic_slopes, pair_chances, sum_up_rows
+from linkwise.native.chances import (
+    PairForm,
+    RowSums,
+    SparseRows,
+    best_clusters,
+    evaluate_form,
+    logistic_slopes,
+    multiply_across,
+    multiply_form,
+    pair_chances,
+    split_chances,
+    subnormals_as_zero,
+    sum_rows,
+    sum_up_rows,
+)
 from linkwise.native.cuts import (
     CutGraph,
     RatioDescent,
@@ -43,20 +57,20 @@ from linkwise.native.forest import (
     shared_leaves,
     weighted_trees,
 )
-from linkwise.native.gains import (
-    PairForm,
-    SparseRows,
-    best_clusters,
-    evaluate_form,
-    multiply_across,
-    multiply_form,
-    split_chances,
-    sum_rows,
+from linkwise.native.kmeans import (
+    LloydRuns,
+    NamedStep,
+    PairGraph,
+    SharedRows,
+    TwoMeans,
+    assign_named,
+    assign_named_under,
+    lloyd,
+    make_pair_graph,
+    shared_rows,
+    two_means,
 )
-from linkwise.native.icm import NamedStep, PairGraph, assign_named, assign_named_under, make_pair_graph
-from linkwise.native.kmeans import LloydRuns, SharedRows, TwoMeans, lloyd, shared_rows, two_means
 from linkwise.native.optics import DensityWalk, WalkFromDensest, density_walk, walk_from_densest
-from linkwise.native.subnormals import subnormals_as_zero
 from linkwise.native.tree import (
     LeafSplits,
     LeafSquares,

@@ -123,7 +123,7 @@ class Explanation(RuleSet):
         Axes
             The axes with the tree.
         """
-        from linkwise.reasons.plot import plot
+        from linkwise.reasons.drawing import plot
 
         return plot(self, ax)
 

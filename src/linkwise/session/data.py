@@ -6,14 +6,18 @@ import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from linkwise.cluster.metric.answer_fit import AnswerFit, find_predictors
 from linkwise.cluster.metric.column_choice import ColumnProposal, propose_columns
 from linkwise.constraints.error_rates import AssumedRate
+from linkwise.data.column_distances import measure_shown_columns
 from linkwise.data.columns.proposals import PROPOSED, recall_proposals, store_proposals
+from linkwise.data.encoding.encoded import block_of
 from linkwise.data.encoding.meaning import ENCODER_HASH, hash_weights, uses_meaning
 from linkwise.data.joining import ClusterColumns, check_order, find_rows, join_frame
 from linkwise.data.reading import recall_reading, store_reading
@@ -340,6 +344,43 @@ class SessionData:
             )
         known = self._state.constraints()
         return propose_columns(X, sources, known.must_link, known.cannot_link)
+
+    def find_predictors(self, rows: Rows | None = None) -> AnswerFit | None:
+        """Find the columns that the answers follow, if they do not follow the compared ones.
+
+        Parameters
+        ----------
+        rows : Rows, optional
+            The rows of the session with all columns, as `linkwise.read` returns them. By default those that
+            the session was begun or opened with.
+
+        Returns
+        -------
+        AnswerFit or None
+            The columns that predict the answers, the strongest first (`predictors`). None if the answers
+            follow the compared columns, if no other column predicts them, with fewer than 20 answered pairs
+            or fewer than 2 of a kind, and if the columns are not known.
+
+        Raises
+        ------
+        DataError
+            `rows` holds another number of rows than the session.
+
+        Notes
+        -----
+        Where similarity by the compared columns says nothing about the answers, each other column is tested
+        on the answered pairs. A column counts if chance, by permutations of the rows, does as well with any
+        of the columns in at most 1 of 100 cases. To compare rows by it, pass a frame that is read so to
+        `recode`.
+        """
+        taken = self.items if rows is None else rows
+        if not isinstance(taken, Rows):
+            return None
+        check_items(taken, self._journal.n_rows)
+        self._state.catch_up_belief()
+        compared = list(dict.fromkeys(block_of(one) or one.source for one in taken.encoded.features))
+        facts, table = list(self._state.evidence_now()), taken.table
+        return find_predictors(facts, taken.X, compared, partial(measure_shown_columns, table))
 
     def join(self, frame: Any, *, id_column: str | None = None) -> Any:
         """Put the cluster of each row beside the columns of your table.

@@ -30,8 +30,8 @@ from linkwise.session.journal.registry import build_learner
 from linkwise.session.journal.store import Store
 from linkwise.session.recorder import Recorder
 from linkwise.session.snapshot import Snapshots
+from linkwise.session.state.event_lists import begin_settings
 from linkwise.session.state.session_state import SessionState
-from linkwise.session.state.settings import begin_settings
 from linkwise.session.state.status import Status
 from linkwise.session.team.leases import OpenQuestion
 from linkwise.session.team.questionnaire import Questionnaire
@@ -286,6 +286,7 @@ class Session:
     join = call_part("_data", SessionData.join)
     cluster_columns = call_part("_data", SessionData.cluster_columns)
     propose_columns = call_part("_data", SessionData.propose_columns)
+    find_predictors = call_part("_data", SessionData.find_predictors)
 
     # ------------------------------------------------------------ asking and answering
     question = ReadPart("_questions", Questionnaire.question)
@@ -329,6 +330,7 @@ class Session:
     add = call_part("_changes", Changes.add)
     import_constraints = call_part("_changes", Changes.import_constraints)
     import_csv = call_part("_changes", Changes.import_csv)
+    move = call_part("_changes", Changes.move)
     set_done = call_part("_changes", Changes.set_done)
     set_name = call_part("_changes", Changes.set_name)
     add_cost = call_part("_changes", Changes.add_cost)

@@ -3,8 +3,10 @@
 import csv
 import io
 import json
+import re
 import shlex
 import sys
+from collections import Counter
 from functools import partial
 from itertools import combinations
 from pathlib import Path
@@ -75,6 +77,29 @@ def test_duplicates_are_clustered_as_such(contacts, linkwise, tmp_path):
     assert [line.rpartition(",")[0] for line in after] == before
     assert after[0].endswith(",cluster")
     assert adjusted_rand_score(people, [line.rpartition(",")[2] for line in after[1:]]) > 0.9
+
+
+def test_what_differs_among_duplicates_is_explained(contacts, linkwise, tmp_path):
+    data, pairs, _ = contacts
+    labels = tmp_path / "l.csv"
+    linkwise("cluster", data, "--constraints", pairs, "--labels", labels)
+    clusters = clusters_in(labels.read_text())
+    done = linkwise("explain", data, "--labels", labels)
+    assert re.match(r"\d+ clusters of several rows agree: \w+ in \d+%", done.stdout)
+    assert "the same: " in done.stdout
+    assert re.search(r"name differs: \w+ [\w ]+ · ", done.stdout)
+    *groups, counted = map(
+        json.loads, linkwise("explain", data, "--labels", labels, "--json").stdout.splitlines()
+    )
+    sizes = Counter(clusters.values())
+    assert counted["clusters"] == len(groups) == sum(size > 1 for size in sizes.values())
+    assert counted["alone"] == sum(size == 1 for size in sizes.values())
+    for group in groups:
+        assert {clusters[one] for one in group["ids"]} == {group["cluster"]}
+        assert len(group["ids"]) == sizes[group["cluster"]]
+        assert not group["same"].keys() & group["differs"].keys()
+    rows = linkwise("explain", data, "--labels", labels, "--rows", *groups[0]["ids"][:2])
+    assert rows.exit_code == 0
 
 
 def test_another_method_may_be_chosen_for_duplicates(contacts, linkwise):

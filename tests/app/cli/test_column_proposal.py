@@ -50,7 +50,7 @@ def test_a_key_applies_the_weights(tmp_path, linkwise):
     linkwise("ask", data, said="q\n")
     done = linkwise("ask", data, said="d\n?\nq\n")
     assert "There is no proposal for columns." in done.stdout
-    assert "d  Apply the weights of columns that are proposed" in done.stdout
+    assert "d  Apply the columns or weights that are proposed" in done.stdout
     with open_with_data(session)[0] as opened:
         for _ in range(35):
             q, ids = opened.question, opened.ids

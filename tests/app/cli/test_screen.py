@@ -250,3 +250,21 @@ def test_what_is_missing_is_not_drawn_on_the_scale():
         for line in drawn(screen.pair_table(("a", "b"), rows, width=80, most=9)).splitlines()
     ]
     assert tracks[1:] == ["·" * 14 + "2" + "·" * 5, "1" + "·" * 18 + "2", "·" * 20]
+
+
+# ---------------------------------------------------------------- long names
+@pytest.mark.parametrize(
+    ("names", "cells", "short"),
+    [
+        (["Salary (adjusted)", "x"], 12, ["Salary…sted)", "x"]),
+        (["mean salary adjusted", "mean salary unadjusted"], 13, ["…ary adjusted", "…ary unadjus…"]),
+        (["first part of the last", "first half of the last"], 12, ["…rst part o…", "…rst half o…"]),
+        (["the same long name", "the same long name"], 13, ["the sa…g name", "the sa…g name"]),
+        (["日本語の長い列名です", "b"], 13, ["日本語…名です", "b"]),
+    ],
+    ids=["the middle", "near the end", "in the middle", "twice", "wide letters"],
+)
+def test_long_names_stay_distinguishable(names, cells, short):
+    found = screen.truncate_names(names, cells)
+    assert found == short
+    assert max(map(cell_len, found)) <= cells

@@ -16,13 +16,14 @@ from linkwise.app.page import auth, server
 from linkwise.app.page.auth import (
     ALWAYS,
     MAX_BODY,
+    STYLE,
     AccessControl,
     FailedAttempts,
     Password,
     is_loopback,
+    render_message,
     require_access,
 )
-from linkwise.app.page.message_pages import STYLE, render_message
 from linkwise.app.page.server import MOST_DEEP, STATIC
 from patience import patience
 

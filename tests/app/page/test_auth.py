@@ -18,6 +18,7 @@ from linkwise.app.page.auth import (
     MAX_BODY,
     MAX_HEADERS,
     PLAIN_CSP,
+    STYLE_HASH,
     AccessControl,
     FailedAttempts,
     Password,
@@ -25,7 +26,6 @@ from linkwise.app.page.auth import (
     is_loopback,
     require_access,
 )
-from linkwise.app.page.message_pages import STYLE_HASH
 
 NAME = "127.0.0.1:8888"
 OWN = f"http://{NAME}"

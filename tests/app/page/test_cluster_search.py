@@ -7,7 +7,7 @@ import linkwise as lw
 from app.page.test_presenter import answer, ask, make_presenter, refused, rows_of
 from fixed_labels import FixedLabels
 from linkwise.app.page.cards import RowView
-from linkwise.app.page.cluster_list import MOST_CLUSTERS
+from linkwise.app.page.content import MOST_CLUSTERS
 from linkwise.app.page.presenter import Presenter
 from linkwise.app.project.cluster_search import MOST_HITS, cluster_names, create_matcher, find_rows
 from linkwise.data.show.items import text_items, value_items

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+from app.cli.test_answers_follow import COMPARED, write_requests
 from app.cli.test_column_proposal import write_orders
 from app.page.test_presenter import ask
 from linkwise.app.page.opening import present_project
@@ -57,13 +58,13 @@ def test_the_weights_are_applied_and_taken_back(orders):
     assert presenter.has_changed()
     state = presenter.state()
     assert not presenter.has_changed()
-    assert state["columns"] == {"less": ["shop", "day"], "more": ["size"], "weighed": []}
+    assert state["columns"] == {"follows": "", "less": ["shop", "day"], "more": ["size"], "weighed": []}
     places, events, X = presenter.places(), project.session.events, project.session.X
     reply = ask(presenter, "columns", action="weigh", columns=SHOWN)
     assert reply.body["backup"] == "orders.csv-before.linkwise"
     assert (reply.changed, reply.moves_places) == (True, True)
     after = presenter.state()
-    assert after["columns"] == {"less": [], "more": [], "weighed": ["size", "shop", "day"]}
+    assert after["columns"] == {"follows": "", "less": [], "more": [], "weighed": ["size", "shop", "day"]}
     assert after["counts"]["answers"] == 35
     assert after["labels"] > state["labels"]
     assert presenter.places() != places
@@ -247,7 +248,7 @@ def test_all_weights_come_back_that_were_applied_in_turn(orders, monkeypatch):
         presenter._content.offer._asked = -1
         presenter.look_ahead(PATIENT)
         ask(presenter, "columns", action="weigh", columns=[name])
-    assert presenter.state()["columns"] == {"less": [], "more": [], "weighed": ["shop", "day"]}
+    assert presenter.state()["columns"] == {"follows": "", "less": [], "more": [], "weighed": ["shop", "day"]}
     ask(presenter, "columns", action="restore", columns=["shop", "day"])
     assert project.session.X.tolist() == X.tolist()
     with Session.open(project.path) as stored:
@@ -298,3 +299,53 @@ def test_without_a_data_file_nothing_is_offered():
     presenter.look_ahead(PATIENT)
     assert presenter.state()["columns"] is None
     assert refuse(presenter, "weigh")["kind"] == "bad"
+
+
+@pytest.fixture
+def requests(tmp_path):
+    """The presenter of requests whose message is shown and not compared, after 24 answers about it."""
+    data = tmp_path / "requests.csv"
+    topics = write_requests(data)
+    project = open_project(data, tmp_path / "r.linkwise", Reading(columns=COMPARED), MethodChoice())
+    presenter, ids = present_project(project), project.session.ids
+    for _ in range(24):
+        q = project.session.question
+        project.session.answer(topics[ids[q.first]] == topics[ids[q.second]])
+    yield presenter, project
+    presenter.close()
+
+
+def test_the_page_says_what_the_answers_follow_and_the_columns_have_it_as_a_task(requests):
+    presenter, project = requests
+    assert presenter.state()["columns"] is None, "it is found while nobody waits"
+    presenter.look_ahead(PATIENT)
+    assert presenter.has_changed()
+    found = presenter.state()
+    assert found["columns"]["follows"].startswith("Your answers do not follow the compared columns")
+    assert found["columns"]["less"] == found["columns"]["more"] == []
+    assert found["n_suspects"] == 0
+    table = ask(presenter, "table").body
+    assert table["tasks"][0] == {
+        "name": "answers",
+        "label": "Compare by what your answers follow",
+        "uses": {**dict.fromkeys(COMPARED, "show"), "message": "compare"},
+    }
+    changed = [
+        {"name": one["name"], "use": table["tasks"][0]["uses"][one["name"]], "kind": one["kind"]}
+        for one in table["columns"]
+        if one["name"] != "customer"
+    ]
+    reply = ask(presenter, "read", columns=changed)
+    assert reply.body["backup"] == "r-before.linkwise"
+    assert project.session.source["choices"]["text"] == "message"
+    assert presenter.state()["columns"] is None
+    assert [one["name"] for one in ask(presenter, "table").body["tasks"]] == ["texts", "records"]
+    presenter.look_ahead(PATIENT)
+    assert presenter.state()["columns"] is None
+
+
+def test_in_python_a_session_finds_it_too(requests):
+    project = requests[1]
+    found = project.session.find_predictors(project.rows)
+    assert (found.names, found.compared, found.n_pairs) == (("message",), COMPARED, 24)
+    assert project.session.find_predictors() is None, "the session has no other columns"

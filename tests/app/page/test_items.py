@@ -15,7 +15,7 @@ from linkwise.app.page.cards import (
     view_numbers,
 )
 from linkwise.app.page.opening import present_demo, present_project
-from linkwise.app.page.scatter import project_rows, scale_places
+from linkwise.app.page.row_places import project_rows, scale_places
 from linkwise.data import encode, from_frame, image_items, record_items
 from linkwise.data.demo_sets import load_demo
 from linkwise.data.show.items import value_items

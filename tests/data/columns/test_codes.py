@@ -85,3 +85,25 @@ def test_columns_that_cannot_be_categories(how, message):
     days = pl.Series("day", ["2024-01-31"] * 5 + ["2024-02-01"]).str.to_date()
     with pytest.raises(DataError, match=message):
         from_frame(frame.with_columns(days), **how)
+
+
+# ---------------------------------------------------------------- words
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ([f"S{n % 40}" for n in range(400)], True),
+        ([f"S{n % 40}" for n in range(150)], False),  # few rows for each value
+        ([f"S{n % 120}" for n in range(1200)], False),  # many values
+        ([f"the part of type {n % 40} is late" for n in range(400)], False),  # texts
+    ],
+    ids=["repeated", "rare", "many", "texts"],
+)
+def test_words_that_many_rows_share_are_proposed_as_categories(words, found):
+    frame = pl.DataFrame(
+        {"state": words, "x": [n % 7 for n in range(len(words))], "y": [n**0.5 for n in range(len(words))]}
+    )
+    table = from_frame(frame, propose=True)
+    assert (table.reading.as_categories == ("state",)) is found
+    assert ("state" in [c.name for c in table.columns if c.role == "category"]) is found
+    given = from_frame(frame, propose=True, columns=["x"])
+    assert given.reading.as_categories is None

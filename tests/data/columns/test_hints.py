@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from linkwise.data.columns.hints import find_hint
+from linkwise.data.columns.uses import find_hint
 from linkwise.data.read.parse import parse_columns
 
 DIGITS = st.text("0123456789", min_size=1, max_size=4)
@@ -128,7 +128,7 @@ def test_the_example_of_a_date_is_one_that_shows_the_order():
 def test_without_polars_there_is_no_hint(monkeypatch):
     words = ["12 kg", "7 kg"]
     assert hint(words) is not None
-    monkeypatch.setattr("linkwise.data.columns.hints.find_spec", lambda name: None)
+    monkeypatch.setattr("linkwise.data.columns.uses.find_spec", lambda name: None)
     assert hint(words) is None
 
 

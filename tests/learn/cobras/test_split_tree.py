@@ -6,8 +6,7 @@ from sklearn.datasets import load_iris, load_wine
 from sklearn.preprocessing import minmax_scale
 
 import linkwise as lw
-from linkwise.learn.cobras.split_plot import MOST_NAMED, place_nodes
-from linkwise.learn.cobras.split_tree import find_merges
+from linkwise.learn.cobras.split_tree import MOST_NAMED, find_merges, place_nodes
 from linkwise.learn.oracles import TruthOracle
 
 X, y = load_iris(return_X_y=True)

@@ -17,9 +17,14 @@ from linkwise.learn.kin.calibration import (
     share_chances,
     weigh_exception_rates,
 )
-from linkwise.learn.kin.confidence import predict_known
+from linkwise.learn.kin.confidence import (
+    LIKELY,
+    component_sizes,
+    largest_part_chances,
+    predict_known,
+    relation_chances,
+)
 from linkwise.learn.kin.model import RIDGE
-from linkwise.learn.kin.relations import LIKELY, component_sizes, largest_part_chances, relation_chances
 from linkwise.learn.kin.shown import item_labels
 from linkwise.learn.run import Run
 

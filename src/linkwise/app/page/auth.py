@@ -10,6 +10,7 @@ show who it is; then there is no password. A refusal never repeats anything from
 from __future__ import annotations
 
 import asyncio
+import base64
 import hashlib
 import hmac
 import ipaddress
@@ -25,14 +26,27 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from linkwise.app.page.message_pages import STYLE_HASH, render_message
-
 MAX_BODY = 64 * 1024
 MAX_HEADERS = 16 * 1024
 BODY_S = 10.0  # how long a body may take to come
 LEAST_PASSWORD = 8
 LOGIN = "/login"
 PERSON = "linkwise.person"  # in the scope of a request: who sends it
+
+STYLE = """
+:root { color-scheme: light dark; font: 17px/1.6 system-ui, sans-serif }
+body { max-width: 34rem; margin: 18vh auto; padding: 0 1.5rem }
+h1 { font-size: 1.3rem; font-weight: 600 }
+input, button { font: inherit; padding: .4em .8em; margin: .6em .4em 0 0 }
+"""
+STYLE_HASH = "sha256-" + base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
+AGAIN = '<meta http-equiv="refresh" content="0; url=/">'
+FORM = """<form method="post" action="/login">
+<label for="password">The password that linkwise was started with</label><br>
+<input id="password" name="password" type="password" autocomplete="current-password" required autofocus>
+<button>Log in</button>
+</form>
+"""
 
 CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
@@ -52,6 +66,16 @@ ALWAYS = {
     "Cache-Control": "no-store",
 }
 NAMED = re.compile(r"(\[[0-9a-f:.]{2,45}\]|[a-z0-9]([a-z0-9.-]{0,252}[a-z0-9])?)(:[0-9]{1,5})?")
+
+
+def render_message(title: str, text: str, *, again: bool = False, form: bool = False) -> str:
+    """Return a page with a heading and a sentence; `again` reloads the first page, `form` asks a password."""
+    return (
+        f'<!doctype html><html lang="en"><meta charset="utf-8">'
+        f'<meta name="viewport" content="width=device-width, initial-scale=1">{AGAIN if again else ""}'
+        f"<title>{title}</title><style>{STYLE}</style>\n"
+        f"<main>\n<h1>{title}</h1>\n<p>{text}</p>\n{FORM if form else ''}</main></html>\n"
+    )
 
 
 # ---------------------------------------------------------------- secrets

@@ -9,8 +9,7 @@ from typing import Any
 
 from linkwise.app.page.answer_list import describe_suspect, serialize_guidelines
 from linkwise.app.page.cards import RowView, list_differing_fields
-from linkwise.app.page.cluster_list import MOST_CLUSTERS, ClusterSummary
-from linkwise.app.page.content import PageContent
+from linkwise.app.page.content import MOST_CLUSTERS, ClusterSummary, PageContent
 from linkwise.app.page.requests import PERSONAL
 from linkwise.app.project.changed_options import count_facts
 from linkwise.app.project.cluster_search import RowHits
@@ -21,7 +20,7 @@ from linkwise.learn.learner import Question
 from linkwise.session.state.status import Status, describe_advice, describe_doubts, describe_errors
 from linkwise.session.team.agreement import measure_pace, measure_recent_pace
 from linkwise.session.team.leases import OpenQuestion
-from linkwise.session.team.review import ReviewCase
+from linkwise.session.team.team import ReviewCase
 from linkwise.types import Labels
 from linkwise.wording import NO_MORE_QUESTIONS
 
@@ -50,7 +49,7 @@ def render_state(content: PageContent, people: Sequence[str] = ()) -> dict[str, 
         "busy": False,
         "question": None if ended else render_present_question(content),
         "ended": ended,
-        "agreement": None if ended is None else content.agreement(),
+        "agreement": content.agreement(),
         "budget": content.budget,
         "seconds_per_answer": measure_recent_pace(now.history, SHOWN_CHANGES),
         "counts": _render_counts(status),

@@ -9,11 +9,52 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from linkwise.app.page.scatter import Places, project_rows, scale_places
 from linkwise.data.columns.roles import Kind
-from linkwise.session.row_maps import LEAST_ROWS, MOST_MAPPED, map_by_neighbours
+from linkwise.errors import DataError
+from linkwise.reasons.sentences import format_percent
+from linkwise.session.row_maps import LEAST_ROWS, MOST_MAPPED, map_by_neighbours, project_on_components
 from linkwise.types import Labels
 
+# ---------------------------------------------------------------- the plot
+# Coordinates of the rows in the plot.
+Places = NDArray[np.float32]
+COMPARED = {"record": "compared columns", "text": "texts", "image": "images", "series": "curves"}
+
+
+def project_rows(X: NDArray[Any], kind: Kind = "record") -> tuple[Places, str]:
+    """Return the first two principal components within [-1, 1], and a sentence about them.
+
+    Above 100 000 rows the axes are those of a sample. The sentence is empty if all rows are the same.
+    """
+    found = project_on_components(X)
+    return scale_places(found.places), describe_axes(found.shares, kind)
+
+
+def describe_axes(shares: tuple[float, float], kind: Kind) -> str:
+    """Put into words what the plot shows, and how much of it; empty if all rows are the same.
+
+    `shares` are those of the variance along each of the two axes.
+    """
+    across, up = (format_percent(share) for share in shares)
+    if not any(shares):
+        return ""
+    return f"Axes: principal components of the {COMPARED[kind]} ({across} and {up} of the variance)."
+
+
+def scale_places(places: ArrayLike, n_rows: int | None = None) -> Places:
+    """Return coordinates moved and scaled by one factor into [-1, 1]."""
+    given = np.asarray(places, dtype=np.float64)
+    if given.ndim != 2 or given.shape[1] != 2 or (n_rows is not None and len(given) != n_rows):
+        wanted = f"({'n_rows' if n_rows is None else n_rows}, 2)"
+        raise DataError(f"places has the shape {given.shape}. Pass two coordinates for each row: {wanted}.")
+    if not np.isfinite(given).all():
+        raise DataError("places holds NaN or infinity. Pass two finite coordinates for each row.")
+    low, high = given.min(axis=0), given.max(axis=0)
+    middle, half = low / 2 + high / 2, float((high / 2 - low / 2).max())
+    return np.ascontiguousarray((given - middle) / (half or 1.0), dtype=np.float32)
+
+
+# ---------------------------------------------------------------- places
 NO_AXES = "No axes: rows that are alike are near each other. Rows put together by answers attract each other."
 SAMPLED = f" {MOST_MAPPED} rows are placed so, and each other row lies beside the one that is most like it."
 FAILED = "The rows could not be placed by neighbours"

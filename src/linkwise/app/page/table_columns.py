@@ -42,6 +42,7 @@ def describe_columns(content: PageContent) -> dict[str, Any]:
             }
             for view in project.columns
         ],
+        "tasks": [one._asdict() for one in content.offer.list_tasks()],
         "notes": [one.reason for one in table.proposals if one.option in TABLE_WIDE],
         "has_side_table": content.view.items.side is not None,
         "first": first,

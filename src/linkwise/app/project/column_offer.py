@@ -1,4 +1,4 @@
-"""The offer to weigh columns by the answers, to take the weights back, and to use columns otherwise."""
+"""What the answers say about columns: weights, or other columns; and the columns used otherwise."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from linkwise.app.project.column_tasks import ColumnTask, list_tasks
 from linkwise.app.project.project import Project
 from linkwise.app.project.recoding import (
     Recoded,
@@ -16,6 +17,7 @@ from linkwise.app.project.recoding import (
     take_back,
     weigh_columns,
 )
+from linkwise.cluster.metric.answer_fit import AnswerFit
 from linkwise.cluster.metric.column_choice import ColumnProposal
 from linkwise.data.show.column_views import Kind, Use
 from linkwise.errors import DataError
@@ -28,13 +30,14 @@ MOST_NAMES = 5  # in a sentence
 class ColumnOffer:
     """What the page and the terminal offer about columns; nothing without a project.
 
-    `is_new` tells whether the offer has changed since it was last shown; whoever shows it sets it to
-    False.
+    `fit` has the columns that the answers follow, if they do not follow the compared ones. `is_new` tells
+    whether the offer has changed since it was last shown; whoever shows it sets it to False.
     """
 
     def __init__(self, project: Project | None) -> None:
         self._project = project if project is not None and can_recode(project) else None
         self._proposal: ColumnProposal | None = None
+        self.fit: AnswerFit | None = None
         self._asked = -1  # answers when a proposal was last computed
         self._weighed = () if self._project is None else list_weighed_columns(self._project)
         self.is_new = False
@@ -52,14 +55,16 @@ class ColumnOffer:
         if n_answers == self._asked:
             return
         self._asked, before = n_answers, self.describe()
-        self._proposal = propose_columns(self._project)
+        self.fit = self._project.session.find_predictors(self._project.rows)
+        self._proposal = propose_columns(self._project) if self.fit is None else None
         self.is_new = self.describe() != before
 
     def describe(self) -> dict[str, Any] | None:
         """Return what is offered as values for JSON; None if nothing is."""
-        if self._proposal is None and not self._weighed:
+        if self._proposal is None and self.fit is None and not self._weighed:
             return None
         return {
+            "follows": "" if self.fit is None else describe_fit(self.fit),
             "less": [] if self._proposal is None else list(self._proposal.less),
             "more": [] if self._proposal is None else list(self._proposal.more),
             "weighed": list(self._weighed),
@@ -121,10 +126,39 @@ class ColumnOffer:
         self._asked = -1
         return recoded
 
+    def list_tasks(self) -> list[ColumnTask]:
+        """The tasks that the columns look like; first to compare by those that the answers follow."""
+        return [] if self._project is None else list_tasks(self._project.columns, self.fit)
+
+    def follow_answers(self, shown: Sequence[str]) -> Recoded:
+        """Compare rows by the columns that the answers follow, which are `shown` to the person, or raise."""
+        if self._project is None or self.fit is None or tuple(shown) != self.fit.names:
+            raise DataError("The answers follow other columns by now. Nothing has changed.")
+        task = next(one for one in self.list_tasks() if one.name == "answers")
+        recoded = read_otherwise(self._project, task.take(self._project.columns))
+        self._follow(recoded.project)
+        return recoded
+
     def _follow(self, project: Project) -> None:
         """Go on with the rows as they are read now."""
-        self._project, self._proposal = project, None
+        self._project, self._proposal, self.fit = project, None, None
         self._weighed = list_weighed_columns(project)
+
+
+def describe_fit(fit: AnswerFit) -> str:
+    """Say that the answers do not follow the compared columns, and which they follow.
+
+    For example ``Your answers do not follow the compared columns (age). They follow word: by word, pairs
+    that you called the same are more alike than other pairs in 98% of all cases, and by the compared columns
+    in 44%.``
+    """
+    first, compared = fit.predictors[0], join_names(fit.compared, MOST_NAMES)
+    return (
+        f"Your answers do not follow the compared columns ({compared})."
+        f" They follow {join_names(fit.names, MOST_NAMES)}: by {first.name}, pairs that you called the same"
+        f" are more alike than other pairs in {first.share:.0%} of all cases, and by the compared columns"
+        f" in {fit.share:.0%}."
+    )
 
 
 def describe_proposal(less: Sequence[str], more: Sequence[str]) -> str:

@@ -23,7 +23,7 @@ from linkwise.cluster.metric.column_choice import ColumnProposal
 from linkwise.cluster.metric.differences import feature_spreads
 from linkwise.data import Table
 from linkwise.data.columns.proposals import PROPOSED, recall_proposals, store_proposals
-from linkwise.data.columns.weights import COLUMNS
+from linkwise.data.columns.table import COLUMNS
 from linkwise.data.encoding.encoded import Feature, block_of
 from linkwise.data.show.column_views import ColumnView, read_by_views
 from linkwise.errors import DataError

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from linkwise.app.project.project import Project
 from linkwise.app.project.recoding import read_otherwise
+from linkwise.app.terminal.screen import truncate_names
 from linkwise.data.show.column_views import ColumnView, Kind, Use
 from linkwise.errors import DataError
 from linkwise.wording import strip_controls
@@ -27,7 +28,7 @@ def draw_columns(views: Sequence[ColumnView], width: int) -> RenderableType:
     """Draw the columns with their kind, use, influence and an example; of many columns only some."""
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold underline")
     table.add_column("", justify="right", style="dim")
-    table.add_column("column", max_width=LONGEST_NAME, overflow="ellipsis", no_wrap=True)
+    table.add_column("column", no_wrap=True)
     for title in ("kind", "use"):
         table.add_column(title, no_wrap=True)
     for title in ("missing", "influence"):
@@ -35,11 +36,12 @@ def draw_columns(views: Sequence[ColumnView], width: int) -> RenderableType:
     table.add_column("such as", no_wrap=True)
     table.add_column("why", overflow="fold", style="dim", max_width=max(24, width - 84))
     shown = _choose_shown(views)
-    for number, view in shown:
+    names = truncate_names([strip_controls(view.name) for _, view in shown], LONGEST_NAME)
+    for (number, view), name in zip(shown, names, strict=True):
         style = "" if view.use == "compare" else "dim"
         table.add_row(
             str(number),
-            Text(strip_controls(view.name), style=style),
+            Text(name, style=style),
             Text(view.kind, style=style),
             Text(view.use, style="bold" if view.is_proposed else style),
             f"{view.missing:.0%}" if view.missing else "",

@@ -40,13 +40,16 @@ BusyContext = Callable[[], AbstractContextManager[Any]]
 
 
 class ColumnChoice(Protocol):
-    """Proposes weights of columns by the answers, and applies them."""
+    """Proposes weights of columns, or other columns, by the answers, and applies them."""
+
+    def update(self) -> None:
+        """Compute a proposal."""
 
     def announce(self) -> None:
         """Show a proposal that is new."""
 
     def press(self) -> None:
-        """Leave the columns out, or take them in again, and show what came of it."""
+        """Apply what is proposed, or take weights back, and show what came of it."""
 
 
 class Display(Protocol):
@@ -105,8 +108,8 @@ def run_dialogue(
     """Ask until the person stops, the budget is used up, or nothing is left to ask.
 
     The session may hold at most `budget` answers. `busy` gives a context manager for work that may take a
-    while, to show progress, and `clock` the time in seconds. `columns` proposes columns to leave out. The
-    end of input counts as quitting.
+    while, to show progress, and `clock` the time in seconds. `columns` proposes other weights or other
+    columns. The end of input counts as quitting.
     """
     draft = Draft(clock, is_timed=reader.is_timed)
     while True:
@@ -117,10 +120,7 @@ def run_dialogue(
             return _finish(display, "exhausted", status, draft)
         if budget is not None and status.n_answers >= budget:
             return _finish(display, "budget", status, draft)
-        if columns is not None:
-            columns.announce()
-        display.ask(question, question_id, status)
-        _report_lost_note(display, draft.begin(question_id))
+        _show_question(display, draft, question, question_id, status, columns)
         has_columns = columns is not None
         while (command := _read_command(display, reader, session, draft, has_columns=has_columns)) == "help":
             display.help(question)
@@ -259,6 +259,23 @@ def _revise(session: Session, display: Display, command: SuspectCommand, busy: B
         with busy():
             session.set_sure(suspect.number)
         display.confirm_revision("sure", suspect, *_compare(session, before))
+
+
+def _show_question(
+    display: Display,
+    draft: Draft,
+    question: Question,
+    question_id: str,
+    status: Status,
+    columns: ColumnChoice | None,
+) -> None:
+    """Show what is new about columns, and the question; what the next one shows is computed meanwhile."""
+    if columns is not None:
+        columns.announce()
+    display.ask(question, question_id, status)
+    _report_lost_note(display, draft.begin(question_id))
+    if columns is not None:
+        columns.update()
 
 
 def _compare(session: Session, before: Snapshot) -> tuple[Status, str]:

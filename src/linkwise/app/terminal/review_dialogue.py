@@ -30,9 +30,9 @@ from linkwise.errors import InfeasibleConstraintsError, SessionError
 from linkwise.learn.learner import Question
 from linkwise.session.journal.events import Event, Example
 from linkwise.session.session import Session
-from linkwise.session.state.settings import write_guidelines
+from linkwise.session.state.event_lists import write_guidelines
 from linkwise.session.state.status import count_answers, count_suspects
-from linkwise.session.team.review import ReviewCase
+from linkwise.session.team.team import ReviewCase
 from linkwise.wording import NOTHING_TO_UNDO, QUESTION, answer_word, count_noun, strip_controls
 
 Ending = Literal["exhausted", "quit"]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
 
-from rich.cells import cell_len
+from rich.cells import cell_len, set_cell_size
 from rich.console import Group, RenderableType
 from rich.rule import Rule
 from rich.table import Table
@@ -78,6 +78,30 @@ def truncate(text: str, cells: int) -> str:
     return cut.plain
 
 
+def truncate_names(names: Sequence[str], cells: int) -> list[str]:
+    """Cut names to a number of cells so that they can be told apart: in the middle, or where they differ."""
+    cut = [_cut_middle(name, cells) for name in names]
+    pairs, told = list(zip(names, cut, strict=True)), []
+    for name, short in pairs:
+        starts = [_first_difference(name, other) for other, same in pairs if same == short and other != name]
+        told.append(truncate(f"…{name[max(0, min(starts) - cells // 3) :]}", cells) if starts else short)
+    return told
+
+
+def _cut_middle(text: str, cells: int) -> str:
+    """Cut a text to a number of cells, leaving out its middle."""
+    if cell_len(text) <= cells:
+        return text
+    head = set_cell_size(text, cells // 2).rstrip()
+    tail = set_cell_size(text[::-1], cells - cells // 2 - 1).rstrip()[::-1]
+    return f"{head}…{tail}"
+
+
+def _first_difference(text: str, other: str) -> int:
+    """The position of the first letter that differs."""
+    return next((at for at, (a, b) in enumerate(zip(text, other, strict=False)) if a != b), len(other))
+
+
 # ---------------------------------------------------------------- the pair
 def pair_rows(
     first: Mapping[str, str],
@@ -129,14 +153,12 @@ def pair_table(names: tuple[str, str], rows: Sequence[Row], *, width: int, most:
     value_width = max(8, (width - name_width - 8 - tracks * (TRACK_WIDTH + 4)) // 2)
     shown, rest = choose_rows(rows, most, value_width)
     table = _empty_table(names, name_width, value_width, tracks)
-    for row in shown:
+    for row, name in zip(shown, truncate_names([row.name for row in shown], name_width), strict=True):
         style = "bold" if row.differs else "dim"
         mark = Text(DIFFERS, style="bold yellow") if row.differs else Text("")
         values = excerpts(row.first, row.second, value_width * MOST_LINES)
         track = [Text(_track(row.places), style="dim") if row.places else Text("")] if tracks else []
-        table.add_row(
-            mark, Text(truncate(row.name, name_width)), *(Text(v, style=style) for v in values), *track
-        )
+        table.add_row(mark, Text(name), *(Text(v, style=style) for v in values), *track)
     return Group(table, Text(_describe_rest(rest), style="dim")) if rest else table
 
 
@@ -365,7 +387,7 @@ def help_text(
 
 
 GUIDELINES = "Guidelines: what belongs together here"
-COLUMNS = "Apply the weights of columns that are proposed, or take back those that were applied"
+COLUMNS = "Apply the columns or weights that are proposed, or take the weights back"
 SUSPECTS = "Suspects: the answers that are probably wrong, or what to do with one, such as back 3"
 ENDS = {
     "exhausted": f"{wording.NO_MORE_QUESTIONS}. {wording.EXHAUSTED}",

@@ -23,6 +23,10 @@ from linkwise.wording import join_names
 if TYPE_CHECKING:
     import narwhals as nw
 
+MOST_VALUES = 100  # of a column of words that is a category without being named
+LEAST_ROWS_EACH = 5  # rows of an average value
+MOST_WORDS = 3  # of an average value
+
 _CODE_NAME = re.compile(
     r"(.*_)?(zip|zip_?code|postal_?code|post_?code|plz|area_code|country_code|code|type|kind|group|category)"
 )
@@ -84,6 +88,20 @@ def find_codes(frame: nw.DataFrame[Any], found: Sequence[Column]) -> list[str]:
     """Find the columns of whole numbers that may be codes."""
     named = [column.name for column in found if _is_named_as_code(column)]
     return [name for name in named if _holds_codes(frame.get_column(name))]
+
+
+def find_repeated_values(frame: nw.DataFrame[Any], found: Sequence[Column]) -> list[str]:
+    """Find the columns of words with more values than most categories, which repeat as theirs do."""
+    names = [column.name for column in found if column.role == "text"]
+    return [name for name in names if _repeats_values(frame.get_column(name))]
+
+
+def _repeats_values(series: nw.Series[Any]) -> bool:
+    words = [word for word in to_words(series) if word]
+    values = set(words)
+    if not MOST_CATEGORIES < len(values) <= MOST_VALUES or len(words) < LEAST_ROWS_EACH * len(values):
+        return False
+    return sum(len(value.split()) for value in values) <= MOST_WORDS * len(values)
 
 
 def _is_named_as_code(column: Column) -> bool:

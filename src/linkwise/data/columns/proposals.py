@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linkwise.constraints.checks import is_missing
-from linkwise.data.columns.codes import find_codes
+from linkwise.data.columns.codes import find_codes, find_repeated_values
 from linkwise.data.columns.cycles import find_cycles, read_cycles, read_hours
 from linkwise.data.columns.file_proposals import find_file_options
 from linkwise.data.columns.log_scale import find_heavy_tails
@@ -52,6 +52,7 @@ _LEAST_COUNTED = 10  # rows that a counter or a date may order
 _MOST_GAPS = 0.1  # of a counter, for each row: rows that somebody has removed
 _MOST_WORDS = 3  # of an average name
 _LEAST_WORDS = 1.5  # of an average text
+_LEAST_WORDINGS = 0.1  # share of the texts that differ by more than numbers
 _LEAST_SHARED = 0.5  # share of the texts that have a word of another text
 COMPARED = ("numeric", "category", "date")  # roles of columns of records
 _LEAST_DIFFERENT = 0.7  # share of short texts that differ
@@ -202,6 +203,7 @@ _BRIEF_REASONS = {
     "image": "paths of pictures",
     "series": "each row is a curve",
     "as_categories": "codes, not amounts",
+    "values": "several rows share each value",
     "log": "a few values are far larger",
     "cycles": "the place in a cycle counts, too",
     "drop": "only counts the rows",
@@ -223,7 +225,12 @@ def _name_cycle(option: str) -> str:
     return f"the cycles of '{column}'" if cycle == option else f"the {cycle} of '{column}'"
 
 
-_OPTIONS = {"same": "show", "order": "show", "meaning": "text_by"}  # of reasons with another name
+_OPTIONS = {
+    "values": "as_categories",
+    "same": "show",
+    "order": "show",
+    "meaning": "text_by",
+}  # of reasons with another name
 _MEANS = ("stands for a missing value", "stand for missing values")
 _REASONS: dict[str, str | Callable[[Sequence[str]], str]] = {
     "id_column": _about("identifies the rows, each by a value of its own", ""),
@@ -235,6 +242,10 @@ _REASONS: dict[str, str | Callable[[Sequence[str]], str]] = {
     "series": "each row is a curve",
     "merge_variants": "spellings of one value, such as Retail and retail, are merged",
     "as_categories": _about("holds codes, not amounts", "hold codes, not amounts"),
+    "values": _about(
+        "has values that several rows share, so it is a category",
+        "have values that several rows share, so they are categories",
+    ),
     "log": _about(
         "has a few values that are far larger than the others, so its logarithm is compared",
         "have a few values that are far larger than the others, so their logarithms are compared",
@@ -344,6 +355,9 @@ def _propose_for_records(frame: nw.DataFrame[Any], found: Sequence[Column], give
     codes = [name for name in find_codes(frame, found) if name not in (given.as_categories or ())]
     if codes and given.columns is None:
         proposed["as_categories"] = [*(given.as_categories or ()), *codes]
+    many = [name for name in find_repeated_values(frame, found) if name not in (given.as_categories or ())]
+    if many and given.columns is None:
+        proposed["values"] = many
     counters = [column.name for column in compared if _counts_rows(frame.get_column(column.name))]
     counters = [name for name in counters if name not in named]
     n_visible = sum(column.name not in (given.hide or ()) for column in compared)
@@ -518,6 +532,8 @@ def count_words(series: nw.Series[Any]) -> float:
     words = [_WORD.findall(text.casefold()) for text in texts]
     in_texts = Counter(word for some in words for word in set(some))
     known = [some for some, text in zip(words, texts, strict=True) if text]
+    if len(set(map(tuple, known))) < _LEAST_WORDINGS * len(known):  # 'town 7': names with a number
+        return 0.0
     shared = sum(any(1 < in_texts[word] <= len(texts) / 2 for word in some) for some in known)
     if not known or shared < _LEAST_SHARED * len(known):
         return 0.0

@@ -18,9 +18,8 @@ from linkwise.data.columns.log_scale import choose_shift
 from linkwise.data.columns.picture_paths import find_pictures
 from linkwise.data.columns.roles import Role, to_numbers, to_words, value_kind
 from linkwise.data.columns.short_texts import note_short_texts
-from linkwise.data.columns.table import Table
+from linkwise.data.columns.table import COLUMNS, Table
 from linkwise.data.columns.uses import check_paths
-from linkwise.data.columns.weights import COLUMNS
 from linkwise.data.encoding.cycle_columns import encode_cycle
 from linkwise.data.encoding.encoded import (
     Encoded,

@@ -31,10 +31,12 @@ from linkwise.data.read.endings import (
     TS,
     TYPED,
     WITH_TEXTS,
+    ending_of_content,
+    ending_of_text,
 )
 from linkwise.data.read.frames import to_polars
 from linkwise.data.read.json_lines import read_json
-from linkwise.data.read.packed import ending_of_content, ending_of_text, unpack_file
+from linkwise.data.read.packed import unpack_file
 from linkwise.data.read.parse import parse_columns
 from linkwise.data.read.reshape import empty_cells, find_rows, transpose
 from linkwise.data.read.sparse_files import read_matrix

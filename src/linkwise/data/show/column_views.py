@@ -104,7 +104,7 @@ def view_columns(table: Table, shares: Mapping[str, float]) -> tuple[ColumnView,
         list, are not among them.
     """
     samples = [column.name for column in table.columns if column.role == "sample"]
-    parsed, views = _parse_unused(table), []
+    parsed, views = parse_columns_of(table), []
     for column in table.columns:
         if column.role in ("cycle", "vector") or column.name in samples[1:]:
             continue
@@ -136,7 +136,7 @@ def view_columns(table: Table, shares: Mapping[str, float]) -> tuple[ColumnView,
     return tuple(views)
 
 
-def _parse_unused(table: Table) -> nw.DataFrame[Any]:
+def parse_columns_of(table: Table) -> nw.DataFrame[Any]:
     """The values of all columns; those that are not compared are read from text as if they were."""
     import narwhals as nw
 
@@ -238,7 +238,7 @@ def read_by_views(table: Table, views: Sequence[ColumnView]) -> Reading:
         or no column is left to compare.
     """
     _check_views(table, views)
-    frame = _parse_unused(table)
+    frame = parse_columns_of(table)
     there = list(table.frame.columns)
     uses: dict[Use, list[str]] = {use: [view.name for view in views if view.use == use] for use in USES}
     kinds = {view.name: view.kind for view in views}

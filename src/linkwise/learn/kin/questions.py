@@ -9,7 +9,7 @@ import numpy as np
 from linkwise.constraints.facts import Answer
 from linkwise.learn.consistency import enforce_answers
 from linkwise.learn.kin.calibration import PlaceAnswer
-from linkwise.learn.kin.confidence import item_certainty
+from linkwise.learn.kin.confidence import LIKELY, item_certainty, relation_chances, relation_worths
 from linkwise.learn.kin.kernels import Mask, Rows, Table
 from linkwise.learn.kin.model import RIDGE, TINY, expect_classes, first_largest
 from linkwise.learn.kin.posterior import (
@@ -24,7 +24,6 @@ from linkwise.learn.kin.posterior import (
     uncertainty_reductions,
     verdicts,
 )
-from linkwise.learn.kin.relations import LIKELY, relation_chances, relation_worths
 from linkwise.learn.kin.shown import item_labels, pair_chances, prior_labels, row_labels, tells_apart
 from linkwise.learn.kin.state import MOST_UNSURE, Asked, KINState, Pair, Turn
 from linkwise.learn.learner import NO_LABELS, Question

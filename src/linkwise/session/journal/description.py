@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.constraints.checks import check_ids as list_ids
+from linkwise.constraints.checks import index_ids
 from linkwise.constraints.error_rates import AssumedRate
-from linkwise.constraints.files import index_ids
 from linkwise.data.columns.table import Table
 from linkwise.data.show.items import Items
 from linkwise.data.show.rows import Rows

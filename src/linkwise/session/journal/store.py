@@ -214,11 +214,11 @@ class Store:
     def _insert_event(self, event: Event) -> None:
         columns = ("number", "kind", "when", "first", "second", "answer", "target", "source")
         start, position = (None, None) if event.place is None else event.place
-        beside = beside_answer(event).values()
+        own = "note" if event.kind == "note" else None  # whose empty text removes a note
         values = (
             *(getattr(event, name) for name in columns),
             *(start, position),
-            *(None if value == "" and event.kind != "note" else value for value in beside),
+            *(None if value == "" and name != own else value for name, value in beside_answer(event).items()),
             _to_json(event.value) if event.kind in SETTINGS else None,
         )
         self._db.execute(f"INSERT INTO event VALUES ({', '.join('?' * len(values))})", values)

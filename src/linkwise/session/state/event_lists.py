@@ -1,4 +1,4 @@
-"""Which events still count, what each says by now, and the evidence that they give.
+"""Which events still count, what each says by now, the evidence that they give, and the settings.
 
 `EventLists` keeps them up to date as events are added, which costs little however many there are. After an
 undo, and after an event about an earlier one, everything is derived anew.
@@ -6,10 +6,12 @@ undo, and after an event about an earlier one, everything is derived anew.
 
 from __future__ import annotations
 
+import sys
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from linkwise.constraints.closure import format_chain
 from linkwise.constraints.constraints import Constraints
@@ -17,12 +19,176 @@ from linkwise.constraints.error_rates import AssumedRate, rate_of_source
 from linkwise.constraints.evidence import Evidence
 from linkwise.constraints.facts import ANSWERS, Answer, Fact
 from linkwise.constraints.fallible import FallibleEvidence, make_evidence
-from linkwise.errors import ConstraintError, InfeasibleConstraintsError, SessionDamagedError
-from linkwise.session.journal.events import ABOUT_PAIRS, ASIDE, LASTING, REVISIONS, WITH_TARGET, Event, Place
-from linkwise.session.state.settings import Settings, apply_settings
-from linkwise.wording import strip_full_stop
+from linkwise.errors import (
+    ConstraintError,
+    DataMismatchError,
+    InfeasibleConstraintsError,
+    SessionDamagedError,
+)
+from linkwise.session.journal.events import (
+    ABOUT_PAIRS,
+    ASIDE,
+    LASTING,
+    MOST_EXAMPLES,
+    REVISIONS,
+    SETTINGS,
+    WITH_FACTS,
+    WITH_TARGET,
+    AuditPlan,
+    Event,
+    Example,
+    Place,
+    read_examples,
+    read_plan,
+    write_plan,
+)
+from linkwise.wording import answer_word, strip_full_stop
 
 
+# ---------------------------------------------------------------- settings
+# The settings of a session: guidelines, examples, audits, costs, the learner and the error rate.
+#
+# They follow from events. Each event holds a whole value, so an undo brings the earlier value back. Costs
+# are summed. Of audits, the last one counts for each two who audit and are audited.
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The settings after some events.
+
+    `audits` are the last one of each two who audit and are audited; `costs` are sums by source.
+    """
+
+    learner: dict[str, Any]
+    error_rate: AssumedRate = 0
+    guidelines: str = ""
+    examples: tuple[Example, ...] = ()
+    audits: tuple[AuditPlan, ...] = ()
+    costs: Mapping[str, float] = field(default_factory=dict)
+
+
+def begin_settings(meta: Mapping[str, Any]) -> Settings:
+    """The settings with which a session begins."""
+    return Settings(meta["learner"], meta.get("error_rate", 0))
+
+
+def apply_settings(settings: Settings, events: Iterable[Event]) -> Settings:
+    """The settings after some more events, none of which is undone."""
+    for event in events:
+        if event.kind in SETTINGS:
+            settings = CHANGES[event.kind](settings, event)
+    return settings
+
+
+def _add_audit(settings: Settings, event: Event) -> Settings:
+    plan = read_plan(event)
+    others = [each for each in settings.audits if (each.source, each.by) != (plan.source, plan.by)]
+    return replace(settings, audits=(*others, plan))
+
+
+def _add_cost(settings: Settings, event: Event) -> Settings:
+    total = settings.costs.get(event.source, 0.0) + float(event.value)
+    return replace(settings, costs={**settings.costs, event.source: min(total, sys.float_info.max)})
+
+
+CHANGES: dict[str, Callable[[Settings, Event], Settings]] = {
+    "guidelines": lambda settings, event: replace(settings, guidelines=event.value),
+    "examples": lambda settings, event: replace(settings, examples=read_examples(event)),
+    "audit": _add_audit,
+    "cost": _add_cost,
+    "learner": lambda settings, event: replace(settings, learner=event.value),
+    "rate": lambda settings, event: replace(settings, error_rate=event.value),
+}
+"""How an event of each kind changes the settings."""
+
+
+# ---------------------------------------------------------------- values of events
+
+
+def move_value(event: Event, here: Mapping[int, int], *, counts: bool) -> Event:
+    """Let the rows in the value of an event have their new positions; pairs whose rows are gone are left out.
+
+    If the event still `counts`, none of its examples may be left out.
+    """
+    if event.kind == "examples":
+        examples = [each for each in read_examples(event) if counts or {*each[:2]} <= here.keys()]
+        return replace(event, value=[list(each) for each in move_examples(examples, here)])
+    if event.kind != "audit":
+        return event
+    plan = read_plan(event)
+    left = [(here[i], here[j], is_) for (i, j), is_ in zip(plan.pairs, plan.is_doubtful, strict=True)
+            if i in here and j in here]  # fmt: skip
+    pairs = tuple((min(i, j), max(i, j)) for i, j, _ in left)
+    moved = plan._replace(pairs=pairs, is_doubtful=tuple(is_doubtful for *_, is_doubtful in left))
+    return replace(event, value=write_plan(moved))
+
+
+# ---------------------------------------------------------------- those of another session
+def select_settings(
+    stored: Iterable[Event],
+    settings: Settings,
+    events: Sequence[Event],
+    others: Settings,
+    rows: Mapping[int, int],
+    name: str,
+) -> list[Event]:
+    """Select the events of another session that change the settings of this one, but for learner and rate.
+
+    `stored` and `events` are those of this and of the other session that are not undone, and `rows` has
+    the position in this session of each row of the other one. `name` is who is meant where the other
+    session has no name. The events keep the numbers of the other session.
+    """
+    latest = {event.kind: event for event in events}
+    found: list[Event] = []
+    if others.guidelines and not settings.guidelines:
+        found.append(latest["guidelines"])
+    known = {frozenset(each[:2]) for each in settings.examples}
+    there = [each for each in others.examples if {*each[:2]} <= rows.keys()]
+    new = [each for each in move_examples(there, rows) if frozenset(each[:2]) not in known]
+    examples = [*settings.examples, *new][:MOST_EXAMPLES]
+    if examples != list(settings.examples):
+        found.append(replace(latest["examples"], value=[list(each) for each in examples]))
+    begun = {(plan.source, plan.by) for plan in settings.audits}
+    plans = {(plan.source, plan.by, plan.after + 1) for plan in others.audits}
+    for event in events:
+        if event.kind == "audit" and (event.source, event.value["by"], event.number) in plans:
+            moved = _name_people(move_value(event, rows, counts=False), name)
+            if (moved.source, moved.value["by"]) not in begun:
+                found.append(moved)
+    paid = {(event.when, event.source, event.value) for event in stored if event.kind == "cost"}
+    costs = [_name_people(event, name) for event in events if event.kind == "cost"]
+    return found + [event for event in costs if (event.when, event.source, event.value) not in paid]
+
+
+def _name_people(event: Event, name: str) -> Event:
+    """Give people without a name in an audit or a cost this one."""
+    value = {**event.value, "by": event.value["by"] or name} if event.kind == "audit" else event.value
+    return replace(event, source=event.source or name, value=value)
+
+
+def move_examples(examples: Iterable[Example], here: Mapping[int, int]) -> list[Example]:
+    """Let examples name the rows by their new positions."""
+    given = list(examples)
+    gone = [each for each in given if not {each.first, each.second} <= here.keys()]
+    if gone:
+        raise DataMismatchError(
+            f"The session has an example about rows {gone[0].first} and {gone[0].second}, and the data lack "
+            "one of them. Pass data with all of them, or remove the example first (remove_example)."
+        )
+    return [each._replace(first=here[each.first], second=here[each.second]) for each in given]
+
+
+# ---------------------------------------------------------------- as a text
+def write_guidelines(guidelines: str, examples: Iterable[Example], name_row: Callable[[int], str]) -> str:
+    """Write guidelines and examples as one text; empty if there are none."""
+    lines = [
+        f"{name_row(each.first)} and {name_row(each.second)}: {answer_word(each.answer).lower()}"
+        + (f" ({strip_full_stop(' '.join(each.reason.split()))})" if each.reason else "")
+        for each in examples
+    ]
+    listed = "\n".join(["Examples:", *lines]) if lines else ""
+    return "\n\n".join(part for part in (guidelines, listed) if part)
+
+
+# ---------------------------------------------------------------- lists of events
 class EventLists:
     """The lists that a session derives from its events, and its settings, which begin with `begun`.
 
@@ -204,7 +370,7 @@ def names_of(events: Sequence[Event]) -> dict[int, str]:
 
 def facts_of(event: Event) -> tuple[Fact, ...]:
     """The pairs of an event, with their answers."""
-    if event.kind in ("import", "done"):
+    if event.kind in WITH_FACTS:
         return event.facts
     if event.first is None or event.second is None or event.answer is None:
         raise SessionDamagedError(
@@ -248,7 +414,7 @@ def add_event(evidence: Evidence, event: Event) -> None:
 
 def certain_facts(event: Event, error_rate: AssumedRate = None) -> tuple[Fact, ...]:
     """The facts of a settled event that are right even if answers may be wrong."""
-    is_certain = event.is_sure or event.kind in ("import", "done")
+    is_certain = event.is_sure or event.kind in WITH_FACTS
     if not is_certain and rate_of_source(error_rate, event.source) != 0:
         return ()
     return tuple(fact for fact in facts_of(event) if fact.answer != "unsure")
@@ -260,7 +426,7 @@ def fallible_facts(event: Event) -> tuple[Fact, ...]:
     An answer that is certain is among them: it answers a question, too.
     """
     facts = facts_of(event)
-    if event.kind in ("import", "done"):
+    if event.kind in WITH_FACTS:
         return tuple(fact for fact in facts if fact.answer == "unsure")
     return facts
 

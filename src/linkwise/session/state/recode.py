@@ -8,8 +8,7 @@ from dataclasses import replace
 from linkwise.constraints.facts import Fact
 from linkwise.errors import DataMismatchError
 from linkwise.session.journal.events import Event
-from linkwise.session.state.event_lists import drop_undone
-from linkwise.session.state.settings import move_value
+from linkwise.session.state.event_lists import drop_undone, move_value
 from linkwise.wording import count_noun
 
 MOST_NAMED = 5  # rows that an error names

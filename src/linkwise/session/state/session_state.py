@@ -25,7 +25,9 @@ from linkwise.session.journal.stored_clustering import Doubts, ErrorRate, Stored
 from linkwise.session.state.colours import N_FAMILIES, Shade
 from linkwise.session.state.event_lists import (
     EventLists,
+    Settings,
     add_event,
+    begin_settings,
     certain_evidence_of,
     evidence_of,
     find_last_start,
@@ -33,7 +35,6 @@ from linkwise.session.state.event_lists import (
     names_of,
 )
 from linkwise.session.state.replay import Replay
-from linkwise.session.state.settings import Settings, begin_settings
 from linkwise.session.state.suspects import (
     RecalledEvidence,
     SuspectAnswer,
@@ -178,10 +179,6 @@ class SessionState:
     def ordered(self) -> list[Event]:
         """The settled events in the order of their questions."""
         return self._follow_lists().ordered
-
-    def find_settled(self, number: int) -> Event | None:
-        """The settled event of a number, if there is one."""
-        return next((event for event in self.settled if event.number == number), None)
 
     def last_start(self) -> int:
         """Number of the last event on which questions depend; 0 before the first."""

@@ -10,7 +10,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from linkwise.constraints.contradictions import Given, count_contradictions
+import numpy as np
+from numpy.typing import NDArray
+
+from linkwise.cluster.metric.answer_fit import is_random
+from linkwise.constraints.belief import Given, count_contradictions
 from linkwise.constraints.error_rates import AssumedRate, estimate_by_tests
 from linkwise.constraints.evidence import Evidence
 from linkwise.constraints.facts import Answer, Fact, Suspect
@@ -86,15 +90,20 @@ class RecalledEvidence(FallibleEvidence):
         return sorted(found, key=lambda suspect: -suspect.chance)
 
 
-def find_doubts(evidence: Evidence, settled: Sequence[Event]) -> Doubts | None:
-    """Find the suspects and the error rate by what is believed; None if all answers count as right."""
+def find_doubts(
+    evidence: Evidence, settled: Sequence[Event], X: NDArray[np.floating] | None = None
+) -> Doubts | None:
+    """Find the suspects and the error rate by what is believed; None if all answers count as right.
+
+    `X` is the data of the session, if it has them.
+    """
     if isinstance(evidence, RecalledEvidence):
         return evidence.doubts
     if not isinstance(evidence, FallibleEvidence):
         return None
     events = [event for event in settled for _ in fallible_facts(event)]
     n_certain = len(evidence) - len(events)
-    rates = _estimate_rates(evidence, events, n_certain)
+    rates = _estimate_rates(evidence, events, n_certain, X)
     given = {_key_of(fact) for fact in evidence}
     found = [
         (events[suspect.number - n_certain].number, GRADES[suspect.chance >= VERY_LIKELY])
@@ -112,11 +121,13 @@ class _Rates(NamedTuple):
     is_misled: bool
 
 
-def _estimate_rates(evidence: FallibleEvidence, events: Sequence[Event], n_certain: int) -> _Rates:
-    """Estimate the error rate by what is believed, unless contradictions among the answers rule it out.
+def _estimate_rates(
+    evidence: FallibleEvidence, events: Sequence[Event], n_certain: int, X: NDArray[np.floating] | None
+) -> _Rates:
+    """Estimate the error rate by what is believed, unless similarity says nothing about the answers.
 
-    A belief that breaks far more answers than contradict each other follows from rows whose similarity has
-    little to do with what a person means. Then an answer is no suspect because of the similarity alone.
+    It says nothing if the answers look random to it, or if a belief breaks far more answers than contradict
+    each other. Then an answer is no suspect because of the similarity alone.
     """
     if isinstance(evidence.error_rate, float):
         return _Rates(ErrorRate(evidence.error_rate, evidence.error_rate, evidence.error_rate), False)
@@ -127,7 +138,7 @@ def _estimate_rates(evidence: FallibleEvidence, events: Sequence[Event], n_certa
     if evidence.error_rate is None:
         given = _list_given(evidence, events, n_certain)
         by_tests = estimate_by_tests(*count_contradictions(evidence.n_rows, given))
-        is_misled = found.rate > by_tests.high
+        is_misled = found.rate > by_tests.high or (X is not None and is_random(list(evidence), X))
         found = by_tests if is_misled else found
     return _Rates(
         ErrorRate(*(min(share, MOST_RATE) for share in (found.rate, found.low, found.high))), is_misled

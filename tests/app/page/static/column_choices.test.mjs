@@ -5,7 +5,6 @@ import {
   describeReading,
   describeReplay,
   listChanges,
-  listTasks,
   listUses,
   previewPair,
 } from "../../../../src/linkwise/app/page/static/src/column_choices.js";
@@ -99,14 +98,6 @@ test("a column has the uses that it can have", () => {
   const curves = { ...TABLE, columns: [sku, curve, batch] };
   assert.deepEqual(listUses(curve, curves), ["compare"]);
   assert.deepEqual(listUses(batch, curves), ["show", "id", "ignore"]);
-});
-
-test("texts and records are tasks where both are there", () => {
-  const columns = [...TABLE.columns, column("size", "number", "show", ["1", "2"])];
-  const [texts, records] = listTasks({ ...TABLE, columns });
-  assert.deepEqual(columns.map(texts.choose), ["id", "compare", "show", "show", "ignore", "show"]);
-  assert.deepEqual(columns.map(records.choose), ["id", "show", "compare", "compare", "ignore", "compare"]);
-  assert.deepEqual(listTasks({ ...TABLE, columns: columns.slice(2) }), []);
 });
 
 test("what a change does is said only if there are answers", () => {

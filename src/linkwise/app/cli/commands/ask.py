@@ -41,7 +41,7 @@ from linkwise.data.reading import Reading
 from linkwise.learn.learner import Question
 from linkwise.reasons.sentences import describe_shares
 from linkwise.session.session import Session, Status
-from linkwise.session.state.settings import write_guidelines
+from linkwise.session.state.event_lists import write_guidelines
 from linkwise.session.state.status import count_answers
 from linkwise.wording import count_noun, quote_command
 

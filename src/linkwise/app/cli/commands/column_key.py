@@ -1,4 +1,4 @@
-"""The key that weighs the columns by the answers, and takes the weights back."""
+"""The key that lets columns follow the answers, weighs them, and takes the weights back."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from rich.console import Console
 
-from linkwise.app.project.column_offer import MOST_NAMES, ColumnOffer, describe_proposal
+from linkwise.app.project.column_offer import MOST_NAMES, ColumnOffer, describe_fit, describe_proposal
 from linkwise.app.project.project import Project
 from linkwise.app.terminal.keys import COLUMNS_KEY
 from linkwise.errors import DataError, SessionError
@@ -22,15 +22,24 @@ class ColumnKey:
         self.project = project
         self._offer, self._console = ColumnOffer(project), console
         self._is_first = True
+        self._offer.update()
+
+    def update(self) -> None:
+        """Compute what the answers say, while the person reads the question."""
+        self._offer.update()
 
     def announce(self) -> None:
         """Show a proposal that is new, and at first the columns whose weights may be taken back."""
-        self._offer.update()
         found = self._offer.describe() or {"less": [], "more": [], "weighed": []}
         has_proposal = bool(found["less"] or found["more"])
         if self._is_first and found["weighed"]:
             self._say(_describe_weighed(found["weighed"]) + ("" if has_proposal else f" {TAKE_BACK}"))
         self._is_first = False
+        if self._offer.is_new and self._offer.fit is not None:
+            self._say(
+                f"{describe_fit(self._offer.fit)} {COLUMNS_KEY} compares rows by"
+                f" {join_names(self._offer.fit.names, MOST_NAMES)} instead."
+            )
         if self._offer.is_new and has_proposal:
             offered = describe_proposal(found["less"], found["more"])
             self._say(f"{offered} {COLUMNS_KEY} applies these weights.")
@@ -38,19 +47,24 @@ class ColumnKey:
 
     def press(self) -> None:
         """Apply the weights that are proposed, else take back all that were applied."""
-        found = self._offer.describe()
+        found, fit = self._offer.describe(), self._offer.fit
         if found is None:
             self._say("There is no proposal for columns.")
             return
         shown = [*found["less"], *found["more"]]
         try:
-            recoded = self._offer.accept(shown) if shown else self._offer.restore(found["weighed"])
+            if fit is not None:
+                recoded = self._offer.follow_answers(fit.names)
+            else:
+                recoded = self._offer.accept(shown) if shown else self._offer.restore(found["weighed"])
         except (DataError, SessionError) as error:
             self._say(f"Nothing has changed. {error}")
             return
         self.project = recoded.project
         weighed = (self._offer.describe() or {}).get("weighed", [])
         done = _describe_weighed(weighed) if shown else "Columns have their earlier weights again."
+        if fit is not None:
+            done = f"Rows are compared by {join_names(fit.names, MOST_NAMES)} from now on."
         again = f" {TAKE_BACK}" if shown else ""
         copy = (
             ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from linkwise.app.terminal.progress import busy
 from linkwise.app.terminal.protocol import emit
 from linkwise.data import Items
 from linkwise.data.reading import Reading
+from linkwise.reasons.duplicates import compare_duplicates
 from linkwise.reasons.explanation import MOST_CLUSTERS, Explanation, explain
 from linkwise.reasons.near_rows import describe_near_rows
 from linkwise.reasons.sentences import format_percent, headline
@@ -75,6 +76,8 @@ def explain_clusters(
         say(subject.seen.sentence)
     if pair is None and subject.seen is not None and not _asks_for_rules(request) and not _is_worth(found):
         _print_shown(subject, found, request)
+    elif pair is None and subject.cells is not None and not _asks_for_rules(request):
+        _print_duplicates(subject, subject.cells, request)
     elif subject.columns is None:
         _explain_without_columns(subject, request, pair)
     elif pair is not None:
@@ -91,7 +94,8 @@ def _make_rules(subject: ExplainedClusters, request: ExplainOptions) -> Explanat
         return None
     n_clusters = len(set(subject.labels))
     if n_clusters > MOST_CLUSTERS:
-        if (request.rows is not None or subject.seen is not None) and not _asks_for_rules(request):
+        is_told_otherwise = subject.seen is not None or subject.cells is not None
+        if (request.rows is not None or is_told_otherwise) and not _asks_for_rules(request):
             return None
         raise UsageError(
             f"There are {n_clusters} clusters, but rules describe at most {MOST_CLUSTERS}. Explain two rows"
@@ -160,6 +164,24 @@ def _explain_without_columns(
     _print_clusters("The words that tell each cluster from the others:", "", shown)
 
 
+def _print_duplicates(
+    subject: ExplainedClusters, cells: Mapping[str, Sequence[str]], request: ExplainOptions
+) -> None:
+    """Clusters of records of the same things by what their rows share, and what differs."""
+    found = compare_duplicates(subject.labels, cells)
+    if request.as_json:
+        for group in found.groups:
+            ids = [subject.ids[row] for row in group.rows]
+            emit(
+                type="duplicates", cluster=group.cluster, ids=ids, same=group.shared, differs=group.different
+            )
+        emit(type="summary", clusters=len(found.groups), alone=found.n_alone)
+        return
+    described = [group.lines(subject.ids) for group in found.groups]
+    sizes = [len(group.rows) for group in found.groups]
+    _print_clusters(found.headline, "", shorten_clusters(described, sizes, show_all=request.show_all))
+
+
 def _is_worth(found: Explanation | None) -> bool:
     """Whether rules on columns that were only shown describe the clusters."""
     return found is not None and found.fidelity >= WORTH
@@ -191,7 +213,9 @@ def _print_shown(subject: ExplainedClusters, found: Explanation | None, request:
 def _print_examples(subject: ExplainedClusters, items: Items, request: ExplainOptions) -> None:
     """Clusters of curves and images by typical rows, and curves by the mean of each cluster."""
     clusters = describe_shown_clusters(subject.labels, subject.compared.X)
-    described = [one.lines(subject.ids.__getitem__) for one in clusters]
+    described = [
+        one.lines(lambda row: f"{subject.ids[row]} {subject.title(row)}".rstrip()) for one in clusters
+    ]
     if items.kind == "series":
         means = draw_means(np.asarray(subject.labels), items, MEAN_WIDTH)
         described = [

@@ -23,7 +23,8 @@ from linkwise.app.project.origin import origin_of
 from linkwise.app.project.project import data_path, find_session, is_session
 from linkwise.constraints.constraints import Constraints
 from linkwise.constraints.files import read_labels
-from linkwise.data import Encoded, Items, Rows
+from linkwise.data import Encoded, Items, Rows, Table
+from linkwise.data.cells import MISSING
 from linkwise.data.demo_sets import load_demo
 from linkwise.data.reading import Reading
 from linkwise.reasons.explanation import Explanation
@@ -33,6 +34,12 @@ from linkwise.session.session import Session
 from linkwise.types import Progress
 from linkwise.wording import quote_command
 
+MOST_IN_TITLE = 2  # columns
+
+
+def _untitled(_row: int) -> str:
+    return ""
+
 
 @dataclass(frozen=True, slots=True)
 class ExplainedClusters:
@@ -41,7 +48,8 @@ class ExplainedClusters:
     `columns` are in the user's units, for the rules; None if the rows are not records. `items` are None
     if they are. `seen` are the columns or texts that people see; None if they see what is `compared`.
     `shares` tell how much each column counts in a distance that was learned, and `counts` says it in
-    words. `files` must not be overwritten, and have names for messages.
+    words. `cells` are those of each column, of records of the same things; ``title(row)`` says beside the
+    id what a row is. `files` must not be overwritten, and have names for messages.
     """
 
     labels: Any
@@ -54,6 +62,8 @@ class ExplainedClusters:
     why: Callable[[int, int, Explanation | None], Why]
     shares: dict[str, float] = field(default_factory=dict)
     counts: str = ""
+    cells: dict[str, list[str]] | None = None
+    title: Callable[[int], str] = _untitled
     notes: tuple[str, ...] = ()
     files: tuple[tuple[Path | None, str], ...] = field(default=())
 
@@ -102,6 +112,8 @@ def load_session_clusters(
         ),
         {} if shares is None else shares_by_column(shares, encoded.features),
         "" if shares is None else describe_shares(shares, encoded.features),
+        cells=read.cells,
+        title=read.title,
         files=((found, "the session itself"), (data, "its data")),
     )
 
@@ -114,6 +126,8 @@ class ReadRows(NamedTuple):
     items: Items | None
     seen: SeenRows | None
     ids: list[str] | None
+    cells: dict[str, list[str]] | None = None
+    title: Callable[[int], str] = _untitled
 
 
 def _read_session_data(
@@ -138,7 +152,25 @@ def _describe_rows(rows: Rows, data: Path, way: str) -> ReadRows:
     """The columns in their own units; where there are none, what the rows are."""
     columns = columns_of_rules(rows)
     items = rows.items if columns is None else None
-    return ReadRows(rows.encoded, columns, items, find_seen_rows(rows, data.name, way), row_ids(rows.table))
+    table, seen = rows.table, find_seen_rows(rows, data.name, way)
+    cells = _list_cells(rows.table) if table.reading.text_by == "letters" and rows.side is None else None
+    return ReadRows(rows.encoded, columns, items, seen, row_ids(table), cells, _make_title(rows))
+
+
+def _list_cells(table: Table) -> dict[str, list[str]]:
+    """The cells of each column as a person reads them; empty where there is none."""
+    rows = [table.item(row) for row in range(len(table))]
+    names = [name for name in table.frame.columns if name in rows[0]]
+    return {name: ["" if row[name] == MISSING else row[name] for row in rows] for name in names}
+
+
+def _make_title(rows: Rows) -> Callable[[int], str]:
+    """What says beside the id what a row is: the columns that are shown of it."""
+    if rows.side is not None:
+        cells = rows.side.cells
+        return lambda row: ", ".join(cells(row).values())
+    names, table = rows.table.shown[:MOST_IN_TITLE], rows.table
+    return lambda row: ", ".join(table.item(row, names).values()) if names else ""
 
 
 def load_labelled_clusters(
@@ -175,6 +207,8 @@ def load_labelled_clusters(
         held,
         names,
         lambda i, j, rules: why(clustering, i, j, constraints=held, explanation=rules),
+        cells=read.cells,
+        title=read.title,
         notes=(*table.notes, *joined, *filled),
         files=((path, "the data"), (labels, "the file of clusters"), (constraints, "the file of pairs")),
     )

@@ -22,7 +22,7 @@ from linkwise.app.terminal.progress import busy
 from linkwise.app.terminal.review_dialogue import ReviewLines, ReviewTerminal, run_review
 from linkwise.data.reading import Reading
 from linkwise.session.journal.events import check_source
-from linkwise.session.state.settings import write_guidelines
+from linkwise.session.state.event_lists import write_guidelines
 from linkwise.wording import quote_command
 
 

@@ -10,8 +10,10 @@ from typing import Any
 
 from rich.console import Console
 
+from linkwise.app.project.answers_follow import find_better_columns
 from linkwise.app.project.arrived_rows import describe_extension, describe_unfit, extend_session
 from linkwise.app.project.changed_options import USUAL, name_backup, recall_options
+from linkwise.app.project.column_offer import describe_fit
 from linkwise.app.project.exit_codes import UsageError, say
 from linkwise.app.project.group_files import hold_groups
 from linkwise.app.project.group_rows import check_no_engine, is_of_groups, open_engine
@@ -124,6 +126,8 @@ def _list_facts(session: Session, path: Path) -> list[tuple[str, str]]:
     if shown.labels_are_current:
         facts.append(("state", REASONS[now.reason]))
     facts += [("", said) for said in (*now.description, *describe_advice(now))]
+    if (found := find_better_columns(session, path)) is not None:
+        facts += [("columns", describe_fit(found.fit)), ("", f"Compare rows by them: {found.command}")]
     if now.is_fallible:
         facts += [("errors", doubts) for doubts in [describe_doubts(now)] if doubts]
         if n_review := len(session.review()):
@@ -179,11 +183,27 @@ def _status_as_json(session: Session, path: Path) -> dict[str, Any]:
         "learner": session.learner,
         **state(now),
         "labels_are_current": current,
+        **_better_columns_as_json(session, path),
         "left_to_ask": now.reason != "exhausted" if current else None,
         **({"review": len(session.review())} if now.is_fallible else {}),
         **({"guidelines": shown.guidelines} if shown.guidelines else {}),
         **examples_as_json(shown.examples, session.ids.__getitem__),
         **_sources_as_json(session, shown),
+    }
+
+
+def _better_columns_as_json(session: Session, path: Path) -> dict[str, Any]:
+    """The columns that the answers follow, if these are not compared."""
+    found = find_better_columns(session, path)
+    if found is None:
+        return {}
+    fit = found.fit
+    return {
+        "answers_follow": {
+            "columns": {one.name: one.share for one in fit.predictors},
+            "compared": {"columns": list(fit.compared), "share": fit.share},
+            "command": found.command,
+        }
     }
 
 

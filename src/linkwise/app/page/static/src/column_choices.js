@@ -5,9 +5,6 @@
 /** @type {Record<Use, string>} */
 export const USE_LABELS = { compare: "Compare", show: "Show", id: "Id", ignore: "Ignore" };
 export const TITLE = "Your columns";
-const TEXTS = "Group texts";
-const RECORDS = "Group records";
-const OF_RECORDS = ["number", "amount", "category", "date"];
 
 /**
  * The uses that a column can have.
@@ -52,26 +49,6 @@ export const listChanges = (before, now) =>
   now
     .filter((one, i) => one.use !== before[i].use || one.kind !== before[i].kind)
     .map(({ name, use, kind }) => ({ name, use, kind }));
-
-/**
- * Uses for tasks that the data look like; each gives the use of a column.
- * @param {TableColumns} table
- * @returns {{ label: string, choose: (column: TableColumn) => Use }[]}
- */
-export function listTasks(table) {
-  const isFree = /** @param {TableColumn} one */ (one) => one.use === "compare" || one.use === "show";
-  const texts = table.columns.filter((one) => isFree(one) && one.kind === "text");
-  const records = table.columns.filter((one) => isFree(one) && OF_RECORDS.includes(one.kind));
-  if (!texts.length || records.length < 2 || table.columns.some((one) => one.kind === "curve")) return [];
-  const compare = /** @type {(chosen: TableColumn[]) => (column: TableColumn) => Use} */ (chosen) => {
-    const names = new Set(chosen.map((one) => one.name));
-    return (column) => (isFree(column) ? (names.has(column.name) ? "compare" : "show") : column.use);
-  };
-  return [
-    { label: TEXTS, choose: compare(texts) },
-    { label: RECORDS, choose: compare(records) },
-  ];
-}
 
 /**
  * The two rows as a question will show them.

@@ -1,12 +1,21 @@
-/** The offer to weigh columns by the answers, and to take the weights back. */
-import { describeProposal, describeRecoding, describeWeighed, RESTORE, WEIGH } from "./column_wording.js";
+/** What the answers say about columns: other columns that they follow, weights, and the way back. */
+
+import {
+  describeProposal,
+  describeRecoding,
+  describeWeighed,
+  LOOK,
+  RESTORE,
+  WEIGH,
+} from "./column_wording.js";
+import { openColumns } from "./columns_dialog.js";
 import { createButton } from "./controls.js";
 import { h, setText } from "./dom.js";
 
 /** @import { Page } from "./page.js" */
 /** @import { State } from "./protocol.d.ts" */
 
-const NOTHING = { less: [], more: [], weighed: [] };
+const NOTHING = { follows: "", less: [], more: [], weighed: [] };
 
 /** @param {Page} page */
 export function createColumnOffer(page) {
@@ -19,17 +28,22 @@ export function createColumnOffer(page) {
       { describe: (reply) => describeRecoding(reply.backup, reply.changed) },
     );
   const words = h("p", {});
+  const look = createButton(LOOK, () => openColumns(page, "answers"), { "aria-haspopup": "dialog" });
   const accept = createButton(WEIGH, () => choose("weigh"));
   const restore = createButton(RESTORE, () => choose("restore"));
-  const node = h("div", { class: "lw-column-offer", hidden: true }, words, accept, restore);
+  const node = h("div", { class: "lw-column-offer", hidden: true }, words, look, accept, restore);
   return {
     node,
     /** @param {State} state */
     update({ columns }) {
       node.hidden = !columns;
       shown = columns ?? NOTHING;
-      const { less, more, weighed } = shown;
-      setText(words, [describeWeighed(weighed), describeProposal(less, more)].filter(Boolean).join(" "));
+      const { follows, less, more, weighed } = shown;
+      setText(
+        words,
+        [follows, describeWeighed(weighed), describeProposal(less, more)].filter(Boolean).join(" "),
+      );
+      look.hidden = !follows;
       accept.hidden = !(less.length || more.length);
       restore.hidden = !weighed.length;
     },

@@ -1,5 +1,6 @@
-/** The words about the weights of columns by the answers. */
+/** The words about columns and their weights by the answers. */
 
+export const LOOK = "Choose other columns";
 export const WEIGH = "Apply these weights";
 export const RESTORE = "Take the weights back";
 const MOST_NAMES = 5;

@@ -4,7 +4,6 @@ import {
   describeReading,
   describeReplay,
   listChanges,
-  listTasks,
   listUses,
   previewPair,
   TITLE,
@@ -17,9 +16,10 @@ import { renderPair } from "./items.js";
 import { formatCount, formatPercent } from "./wording.js";
 
 /** @import { Page } from "./page.js" */
-/** @import { State, TableColumn, TableColumns, Use } from "./protocol.d.ts" */
+/** @import { ColumnTask, State, TableColumn, TableColumns, Use } from "./protocol.d.ts" */
 
 const INTRODUCTION = "linkwise compares rows by the columns set to Compare.";
+const FOLLOWED = "your answers follow it";
 const MANY = 12; // columns from which they can be searched
 const NOTHING = "–";
 const HEADINGS = ["Column", "Kind", "Example", "Missing", "Influence", "Use"];
@@ -39,8 +39,11 @@ export function introduceColumns(page, state) {
   if (state.table?.is_new) openColumns(page);
 }
 
-/** @param {Page} page */
-export async function openColumns(page) {
+/**
+ * @param {Page} page
+ * @param {ColumnTask["name"]} [task] whose uses are chosen at first, to be applied by a click
+ */
+export async function openColumns(page, task) {
   if (!hasColumns(page.controller.state) || page.hasDialog) return;
   const { body, foot, close } = openDialog(page, TITLE, "lw-table-dialog");
   body.append(h("p", { class: "lw-soft" }, "Reading the columns…"));
@@ -49,7 +52,7 @@ export async function openColumns(page) {
     body.replaceChildren(h("p", { class: "lw-notice", "data-tone": "warn" }, reply.error.text));
     return;
   }
-  new ColumnTable(page, /** @type {any} */ (reply), { body, foot, close });
+  new ColumnTable(page, /** @type {any} */ (reply), { body, foot, close }).choose(task);
 }
 
 class ColumnTable {
@@ -65,6 +68,7 @@ class ColumnTable {
     this.page = page;
     this.table = table;
     this.columns = table.columns;
+    this.follows = false; // whether what the answers follow is proposed
     this.largest = Math.max(...table.columns.map((one) => one.influence ?? 0)) || 1;
     this.close = close;
     this.notice = createNotice();
@@ -109,12 +113,7 @@ class ColumnTable {
 
   /** Suggested tasks, and a field that finds columns by name. */
   #createTools() {
-    const tasks = listTasks(this.table).map(({ label, choose }) =>
-      createButton(label, () => {
-        this.columns = this.columns.map((one) => ({ ...one, use: choose(one) }));
-        this.#show();
-      }),
-    );
+    const tasks = this.table.tasks.map(({ name, label }) => createButton(label, () => this.choose(name)));
     const find = h("input", {
       class: "lw-search",
       type: "search",
@@ -127,6 +126,18 @@ class ColumnTable {
     });
     const tools = [...tasks, ...(this.columns.length > MANY ? [find] : [])];
     return tools.length ? [h("div", { class: "lw-table-tools" }, tools)] : [];
+  }
+
+  /**
+   * Choose the uses of a task, if the columns look like it.
+   * @param {ColumnTask["name"] | undefined} name
+   */
+  choose(name) {
+    const task = this.table.tasks.find((one) => one.name === name);
+    if (!task) return;
+    this.columns = this.columns.map((one) => ({ ...one, use: task.uses[one.name] ?? one.use }));
+    this.follows = name === "answers";
+    this.#show();
   }
 
   /** @param {TableColumn} given as the host has it */
@@ -142,7 +153,8 @@ class ColumnTable {
     );
     const badge = h("span", { class: "lw-proposed" }, "Proposed: ");
     const undo = createButton("", () => change(this.#revert(given)), { className: "lw-link" });
-    const why = h("p", { class: "lw-soft" }, badge, given.reason, " ", undo);
+    const reason = h("span", {});
+    const why = h("p", { class: "lw-soft" }, badge, reason, " ", undo);
     const influence = createInfluence(this.largest);
     const cell = /** @type {(label: string, content: any) => HTMLElement} */ (label, content) =>
       h("td", { role: "cell", class: `lw-of-${label}` }, content);
@@ -166,7 +178,9 @@ class ColumnTable {
       use.show(column.use);
       influence.show(isSame ? column.influence : null);
       counts.toggleAttribute("data-empty", !isSame || column.influence === null);
-      badge.hidden = !(given.is_proposed && isSame);
+      const found = explainUse(given, column, this.follows);
+      setText(reason, found.reason);
+      badge.hidden = !found.isProposed;
       const canReject = given.is_proposed && given.otherwise && !(this.table.facts && given.use === "id");
       undo.hidden = isSame && !canReject;
       setText(undo, isSame ? "Undo" : "Reset");
@@ -215,6 +229,21 @@ class ColumnTable {
     this.#show();
     this.notice.show(reply?.error.text ?? "linkwise cannot be reached.", "warn");
   }
+}
+
+/**
+ * Why a column is used so, and whether that is proposed.
+ * @param {TableColumn} given as the host has it
+ * @param {TableColumn} chosen
+ * @param {boolean} follows whether rows are compared by what the answers follow
+ */
+function explainUse(given, chosen, follows) {
+  const isSame = chosen.use === given.use && chosen.kind === given.kind;
+  const isFollowed = follows && !isSame && chosen.use === "compare";
+  return {
+    reason: isFollowed ? FOLLOWED : given.reason,
+    isProposed: isFollowed || (given.is_proposed && isSame),
+  };
 }
 
 /**

@@ -61,6 +61,7 @@ export interface SessionEvent {
     | "answer"
     | "add"
     | "import"
+    | "move"
     | "done"
     | "name"
     | "change"
@@ -136,7 +137,7 @@ export interface ConflictLink {
   values?: string[];
   answer: "yes" | "no";
   event: number | null;
-  kind: "answer" | "add" | "import" | "done";
+  kind: "answer" | "add" | "import" | "move" | "done";
   /** Who gave the answer, or the file of an import. */
   source: string;
 }
@@ -193,8 +194,11 @@ export interface State {
   rules?: boolean;
   /** Whether the host can say in a line what distinguishes each cluster. */
   profiles?: boolean;
-  /** Columns that would count less and more by the answers, and those whose weights can be taken back. */
-  columns?: { less: string[]; more: string[]; weighed: string[] } | null;
+  /**
+   * Which columns the answers follow, if not the compared ones, as sentences; columns that would count less and
+   * more by the answers, and those whose weights can be taken back.
+   */
+  columns?: { follows: string; less: string[]; more: string[]; weighed: string[] } | null;
   /** Whether the columns wait to be confirmed, and a number that changes with how rows are read; null without columns. */
   table?: { is_new: boolean; encoding: number } | null;
   learner: string;
@@ -241,9 +245,18 @@ export interface TableColumn {
   values: string[];
 }
 
+/** A task that the columns look like, and the uses of columns for it. */
+export interface ColumnTask {
+  name: "answers" | "texts" | "records";
+  label: string;
+  uses: Record<string, Use>;
+}
+
 /** The columns, and two rows as they are shown now. */
 export interface TableColumns {
   columns: TableColumn[];
+  /** What the answers follow comes first. */
+  tasks: ColumnTask[];
   notes: string[];
   has_side_table: boolean;
   first: Item;
