@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections import Counter
 from typing import NamedTuple
 
 from linkwise.errors import DataError
@@ -56,6 +57,8 @@ _RAISED = frozenset("¹²³")
 _UNIT = re.compile("[a-z]{1,2}")  # such as m and km, which are squared and cubed
 _REST = re.compile(rb"[\x80-\xff][A-Za-z\x80-\xff]{0,30}")  # of a word, from its first letter beyond ASCII
 _BEGINNING = re.compile(rb"[A-Za-z]{0,30}\Z")
+_CURRENCIES = frozenset("€£¥")
+_ALONE = re.compile(rb"(?<![A-Za-z\x80-\xff])[\x80-\xff](?![A-Za-z\x80-\xff])")
 _REPLACED = "\ufffd"
 _WHOLE_PER_DAMAGED = 3  # a word or two of another encoding may look like UTF-8
 _LOOK = 2000  # bytes that show UTF-16 without a mark
@@ -152,6 +155,7 @@ def _read_bytes_as_letters(raw: bytes, error: UnicodeDecodeError) -> Utf8:
     """Read a file that is not UTF-8 as Windows-1252, if no other reading is plausible."""
     words = sorted(_find_words(raw), key=lambda word: (-len(word), word))
     read = {name: found for codec, name in ENCODINGS.items() if (found := _read_words(words, codec))}
+    read = _prefer_currencies(raw, read or _read_languages(words))
     if len(set(map(tuple, read.values()))) == 1 and WINDOWS in read:
         example = max(read[WINDOWS], key=lambda word: sum(map(str.isalpha, word)))
         note = (
@@ -163,6 +167,21 @@ def _read_bytes_as_letters(raw: bytes, error: UnicodeDecodeError) -> Utf8:
         f"The file is not UTF-8: byte {error.start} (counted from 0) is 0x{raw[error.start]:02x}, and its"
         f' encoding is not certain. {_describe_readings(read)} (in Python, encoding="...").'
     )
+
+
+def _prefer_currencies(raw: bytes, read: dict[str, list[str]]) -> dict[str, list[str]]:
+    """Leave out readings that make a letter of a sign beside numbers, if another makes a currency of it."""
+    alone = Counter(_ALONE.findall(raw))
+    signs = [one for one, n in alone.items() if raw.count(one) == n]
+    sign = max(signs, key=lambda one: alone[one], default=b"")
+    beside = len(re.findall(rb"\d[ ]?" + re.escape(sign) + rb"|" + re.escape(sign) + rb"[ ]?-?\d", raw))
+    if not sign or beside < alone[sign] / 2:
+        return read
+    codecs_of = {name: codec for codec, name in ENCODINGS.items()}
+    marks = {name: sign.decode(codecs_of[name], errors="replace") for name in read}
+    if not any(mark in _CURRENCIES for mark in marks.values()):
+        return read
+    return {name: words for name, words in read.items() if not marks[name].isalpha()}
 
 
 def _find_words(raw: bytes) -> set[bytes]:
@@ -204,6 +223,12 @@ def _read_words(words: list[bytes], codec: str) -> list[str] | None:
     return read if any(letters <= alphabet for alphabet in _ALPHABETS) else None
 
 
+def _read_languages(words: list[bytes]) -> dict[str, list[str]]:
+    """Read words of several languages, each by itself, in the encodings in which all are plausible."""
+    read = {name: [_read_words([word], codec) for word in words] for codec, name in ENCODINGS.items()}
+    return {name: [one[0] for one in found if one] for name, found in read.items() if all(found)}
+
+
 def _unusual_letters(word: str) -> set[str] | None:
     """The letters of a word that are not ASCII, in lower case; None if the word is not plausible."""
     letters: set[str] = set()
@@ -218,7 +243,9 @@ def _unusual_letters(word: str) -> set[str] | None:
                 return None
             if mark in _RAISED and before.isalpha() and not _UNIT.fullmatch(word[:at]):
                 return None
-        elif not mark.isalpha() or (mark.isupper() and before.islower()):
+        elif not mark.isalpha() or (
+            mark.isupper() and (before.islower() or (before.isupper() and after.islower()))
+        ):
             return None
         else:
             letters.update(mark.lower())
