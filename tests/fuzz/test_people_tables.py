@@ -21,6 +21,8 @@ FOUND = [  # mixtures that were once misread
     Writing(
         ("place", "whole", "place"), ids="pandas", delimiter=";", encoding="cp1252", missing="NaN", seed=2016
     ),
+    Writing(("date", "date", "amount", "date", "date", "amount"), ids="code", encoding="cp1252", seed=416),
+    Writing(("place", "date", "amount"), delimiter=";", encoding="cp1252", thousands="\xa0", seed=1385),
 ]
 
 
