@@ -181,9 +181,11 @@ def test_many_damaged_characters_are_another_encoding(tmp_path):
         ('id,price\n1,"€ 12,50"\n2,"€ 7,00"\n', True),  # a letter stands by no number
         ("name,Betrag [€]\nx,€ -3\ny,9 €\n", True),
         ("town\nRégion Köln\nMalmö\nOrléans\n", True),  # several languages
+        ("a;b\n1\xa0234;€ 5\n", True),
+        ("a,Betrag [€]\n1,2\n", True),
         ("a,b\n€,x\n", False),
     ],
-    ids=["before numbers", "after numbers, too", "languages", "alone"],
+    ids=["before numbers", "after numbers, too", "languages", "blanks", "in brackets", "alone"],
 )
 def test_windows_1252_is_certain_by_currencies_and_words_of_many_languages(text, read):
     found = outcome(text.encode("cp1252"))

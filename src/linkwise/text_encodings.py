@@ -57,7 +57,7 @@ _RAISED = frozenset("¹²³")
 _UNIT = re.compile("[a-z]{1,2}")  # such as m and km, which are squared and cubed
 _REST = re.compile(rb"[\x80-\xff][A-Za-z\x80-\xff]{0,30}")  # of a word, from its first letter beyond ASCII
 _BEGINNING = re.compile(rb"[A-Za-z]{0,30}\Z")
-_CURRENCIES = frozenset("€£¥")
+_MARKS = frozenset("€£¥\u00a0")  # beside numbers
 _ALONE = re.compile(rb"(?<![A-Za-z\x80-\xff])[\x80-\xff](?![A-Za-z\x80-\xff])")
 _REPLACED = "\ufffd"
 _WHOLE_PER_DAMAGED = 3  # a word or two of another encoding may look like UTF-8
@@ -155,7 +155,7 @@ def _read_bytes_as_letters(raw: bytes, error: UnicodeDecodeError) -> Utf8:
     """Read a file that is not UTF-8 as Windows-1252, if no other reading is plausible."""
     words = sorted(_find_words(raw), key=lambda word: (-len(word), word))
     read = {name: found for codec, name in ENCODINGS.items() if (found := _read_words(words, codec))}
-    read = _prefer_currencies(raw, read or _read_languages(words))
+    read = _prefer_marks(raw, read or _read_languages(words))
     if len(set(map(tuple, read.values()))) == 1 and WINDOWS in read:
         example = max(read[WINDOWS], key=lambda word: sum(map(str.isalpha, word)))
         note = (
@@ -169,19 +169,20 @@ def _read_bytes_as_letters(raw: bytes, error: UnicodeDecodeError) -> Utf8:
     )
 
 
-def _prefer_currencies(raw: bytes, read: dict[str, list[str]]) -> dict[str, list[str]]:
-    """Leave out readings that make a letter of a sign beside numbers, if another makes a currency of it."""
-    alone = Counter(_ALONE.findall(raw))
-    signs = [one for one, n in alone.items() if raw.count(one) == n]
-    sign = max(signs, key=lambda one: alone[one], default=b"")
-    beside = len(re.findall(rb"\d[ ]?" + re.escape(sign) + rb"|" + re.escape(sign) + rb"[ ]?-?\d", raw))
-    if not sign or beside < alone[sign] / 2:
-        return read
+def _prefer_marks(raw: bytes, read: dict[str, list[str]]) -> dict[str, list[str]]:
+    """Leave out readings of signs beside numbers, if others make currencies or blanks of them.
+
+    Such a sign may stand in brackets, too, as in a header.
+    """
     codecs_of = {name: codec for codec, name in ENCODINGS.items()}
-    marks = {name: sign.decode(codecs_of[name], errors="replace") for name in read}
-    if not any(mark in _CURRENCIES for mark in marks.values()):
-        return read
-    return {name: words for name, words in read.items() if not marks[name].isalpha()}
+    for sign, n in Counter(_ALONE.findall(raw)).items():
+        form = re.escape(sign)
+        beside = re.compile(rb"\d ?" + form + rb"|" + form + rb" ?-?\d|[\[(]" + form + rb"[\])]")
+        if raw.count(sign) > n or 2 * len(beside.findall(raw)) < n:
+            continue
+        fits = {name for name in read if sign.decode(codecs_of[name], errors="replace") in _MARKS}
+        read = {name: words for name, words in read.items() if not fits or name in fits}
+    return read
 
 
 def _find_words(raw: bytes) -> set[bytes]:
