@@ -67,15 +67,8 @@ def _write_row(view: RowView, row: int) -> str:
 def halve_cluster(content: PageContent, cluster: ClusterSummary) -> dict[str, Any]:
     """Cut a cluster in two by k-means that keeps the answers; above 20 000 rows a sample decides.
 
-    Returns
-    -------
-    dict
-        The ``halves``, the larger first, each with its ``size`` and its most typical ``rows``.
-
-    Raises
-    ------
-    RefusedRequest
-        Answers hold the cluster together, or its rows are all alike.
+    Returns the ``halves``, the larger first, each with its ``size`` and its most typical ``rows``. Raises
+    `RefusedRequest` if answers hold the cluster together, or its rows are all alike.
     """
     rows = np.flatnonzero(content.labels == cluster.number)
     if len(rows) > MOST_CUT:

@@ -70,13 +70,7 @@ def _list_tables(content: PageContent) -> list[list[str]]:
 
 
 def write_table(content: PageContent, ending: str) -> tuple[dict[str, Any], bytes]:
-    """Return the table of the person with the cluster of each row, and what was decided on the way.
-
-    Raises
-    ------
-    RefusedRequest
-        The table cannot be written as such a file.
-    """
+    """Return the table of the person with the cluster of each row, and what was decided on the way."""
     project = content.project
     if project is None or ending not in {each for each, _ in _list_tables(content)}:
         raise RefusedRequest("bad", "These rows come from no table that could be written as such a file.")

@@ -15,10 +15,10 @@ from typing import Any
 
 from linkwise.constraints.closure import format_chain
 from linkwise.constraints.constraints import Constraints
-from linkwise.constraints.error_rates import AssumedRate, rate_of_source
+from linkwise.constraints.error_rates import AssumedRate
 from linkwise.constraints.evidence import Evidence
 from linkwise.constraints.facts import ANSWERS, Answer, Fact
-from linkwise.constraints.fallible import FallibleEvidence, make_evidence
+from linkwise.constraints.fallible import FallibleEvidence, make_evidence, rate_of_source
 from linkwise.errors import (
     ConstraintError,
     DataMismatchError,
