@@ -139,7 +139,6 @@ def find_base(revision: str | None) -> str:
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.compare", description="Compare two versions.")
     parser.add_argument("--base", metavar="REV", help="commit to compare with")
-    parser.add_argument("--XX")
     parser.add_argument("--rounds", type=int, default=ROUNDS, metavar="N")
     parser.add_argument(
         "--cells", nargs="+", default=[""], metavar="PART", help="cells with this in their name"

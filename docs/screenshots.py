@@ -117,6 +117,12 @@ def pictures(browser: Browser, folder: Path) -> None:
         page.set_viewport_size(PHONE)  # type: ignore[arg-type]
         photograph(page, "page-phone")
         page.set_viewport_size(DESKTOP)  # type: ignore[arg-type]
+        page.get_by_role("button", name="Rows of").first.click()
+        page.locator(".lw-member > *").first.wait_for()
+        for key in (" ", "ArrowDown", " "):
+            page.keyboard.press(key)
+        photograph(page, "page-rows")
+        page.keyboard.press("Escape")
         page.keyboard.press("h")
         page.locator(".lw-history > li").first.wait_for()
         photograph(page, "page-history")
@@ -166,7 +172,8 @@ def picture_suspects(browser: Browser, folder: Path) -> None:
 
 def main() -> None:
     """Start a browser, and photograph."""
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    names = ("chromium", "chromium-browser", "chromium-headless-shell")
+    chromium = next(filter(None, map(shutil.which, names)), None)
     if chromium is None:
         raise SystemExit("chromium is missing: apt-get install -y chromium")
     IMAGES.mkdir(exist_ok=True)

@@ -17,6 +17,7 @@ const { outputFiles } = await build({
   format: "esm",
   target: "es2022",
   charset: "utf8",
+  minify: true,
   banner: { js: "// Made from static/src by `make front`. Change the modules there, not this file." },
   write: !onlyCheck,
 });

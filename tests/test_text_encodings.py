@@ -173,3 +173,24 @@ def test_many_damaged_characters_are_another_encoding(tmp_path):
     path.write_bytes("a,b\nStraße,ü\n".encode() + "Käse,ä\nÖl,ö\n".encode("latin-1"))
     with pytest.raises(DataError, match="not UTF-8: byte"):
         read_table(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ('id,price\n1,"€ 12,50"\n2,"€ 7,00"\n', True),  # a letter stands by no number
+        ("name,Betrag [€]\nx,€ -3\ny,9 €\n", True),
+        ("town\nRégion Köln\nMalmö\nOrléans\n", True),  # several languages
+        ("a;b\n1\xa0234;€ 5\n", True),
+        ("a,Betrag [€]\n1,2\n", True),
+        ("a,b\n€,x\n", False),
+    ],
+    ids=["before numbers", "after numbers, too", "languages", "blanks", "in brackets", "alone"],
+)
+def test_windows_1252_is_certain_by_currencies_and_words_of_many_languages(text, read):
+    found = outcome(text.encode("cp1252"))
+    assert (found == text) if read else isinstance(found, DataError)
+
+
+def test_capitals_within_words_are_no_letters_of_another_encoding():
+    assert outcome("Région,Orléans\n1,2\n".encode("cp1252")) == "Région,Orléans\n1,2\n"

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections import Counter
 from typing import NamedTuple
 
 from linkwise.errors import DataError
@@ -56,6 +57,8 @@ _RAISED = frozenset("¹²³")
 _UNIT = re.compile("[a-z]{1,2}")  # such as m and km, which are squared and cubed
 _REST = re.compile(rb"[\x80-\xff][A-Za-z\x80-\xff]{0,30}")  # of a word, from its first letter beyond ASCII
 _BEGINNING = re.compile(rb"[A-Za-z]{0,30}\Z")
+_MARKS = frozenset("€£¥\u00a0")  # beside numbers
+_ALONE = re.compile(rb"(?<![A-Za-z\x80-\xff])[\x80-\xff](?![A-Za-z\x80-\xff])")
 _REPLACED = "\ufffd"
 _WHOLE_PER_DAMAGED = 3  # a word or two of another encoding may look like UTF-8
 _LOOK = 2000  # bytes that show UTF-16 without a mark
@@ -152,6 +155,7 @@ def _read_bytes_as_letters(raw: bytes, error: UnicodeDecodeError) -> Utf8:
     """Read a file that is not UTF-8 as Windows-1252, if no other reading is plausible."""
     words = sorted(_find_words(raw), key=lambda word: (-len(word), word))
     read = {name: found for codec, name in ENCODINGS.items() if (found := _read_words(words, codec))}
+    read = _prefer_marks(raw, read or _read_languages(words))
     if len(set(map(tuple, read.values()))) == 1 and WINDOWS in read:
         example = max(read[WINDOWS], key=lambda word: sum(map(str.isalpha, word)))
         note = (
@@ -163,6 +167,22 @@ def _read_bytes_as_letters(raw: bytes, error: UnicodeDecodeError) -> Utf8:
         f"The file is not UTF-8: byte {error.start} (counted from 0) is 0x{raw[error.start]:02x}, and its"
         f' encoding is not certain. {_describe_readings(read)} (in Python, encoding="...").'
     )
+
+
+def _prefer_marks(raw: bytes, read: dict[str, list[str]]) -> dict[str, list[str]]:
+    """Leave out readings of signs beside numbers, if others make currencies or blanks of them.
+
+    Such a sign may stand in brackets, too, as in a header.
+    """
+    codecs_of = {name: codec for codec, name in ENCODINGS.items()}
+    for sign, n in Counter(_ALONE.findall(raw)).items():
+        form = re.escape(sign)
+        beside = re.compile(rb"\d ?" + form + rb"|" + form + rb" ?-?\d|[\[(]" + form + rb"[\])]")
+        if raw.count(sign) > n or 2 * len(beside.findall(raw)) < n:
+            continue
+        fits = {name for name in read if sign.decode(codecs_of[name], errors="replace") in _MARKS}
+        read = {name: words for name, words in read.items() if not fits or name in fits}
+    return read
 
 
 def _find_words(raw: bytes) -> set[bytes]:
@@ -204,6 +224,12 @@ def _read_words(words: list[bytes], codec: str) -> list[str] | None:
     return read if any(letters <= alphabet for alphabet in _ALPHABETS) else None
 
 
+def _read_languages(words: list[bytes]) -> dict[str, list[str]]:
+    """Read words of several languages, each by itself, in the encodings in which all are plausible."""
+    read = {name: [_read_words([word], codec) for word in words] for codec, name in ENCODINGS.items()}
+    return {name: [one[0] for one in found if one] for name, found in read.items() if all(found)}
+
+
 def _unusual_letters(word: str) -> set[str] | None:
     """The letters of a word that are not ASCII, in lower case; None if the word is not plausible."""
     letters: set[str] = set()
@@ -218,7 +244,9 @@ def _unusual_letters(word: str) -> set[str] | None:
                 return None
             if mark in _RAISED and before.isalpha() and not _UNIT.fullmatch(word[:at]):
                 return None
-        elif not mark.isalpha() or (mark.isupper() and before.islower()):
+        elif not mark.isalpha() or (
+            mark.isupper() and (before.islower() or (before.isupper() and after.islower()))
+        ):
             return None
         else:
             letters.update(mark.lower())

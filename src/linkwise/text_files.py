@@ -41,15 +41,7 @@ _CSV_LIMIT = RLock()  # all threads share the limit of the csv module
 
 
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
-    """Read a regular file; reading a pipe or a device might never end.
-
-    Raises
-    ------
-    DataError
-        The path is a pipe, a socket or a device, or the file does not fit into memory.
-    OSError
-        The file does not exist or cannot be read.
-    """
+    """Read a regular file; reading a pipe or a device might never end."""
     mode = os.stat(path).st_mode
     if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
         kind = "pipe" if stat.S_ISFIFO(mode) else "socket" if stat.S_ISSOCK(mode) else "device"
@@ -77,13 +69,7 @@ def decode(raw: bytes) -> str:
 
 
 def normalize_encoding(name: str) -> str:
-    """Return the usual name of an encoding.
-
-    Raises
-    ------
-    DataError
-        There is no such encoding of texts.
-    """
+    """Return the usual name of an encoding of texts."""
     try:
         found = codecs.lookup(name) if _ENCODING_NAME.fullmatch(name) else None
         if found is not None and found.name.replace("_", "-") not in _NO_TEXTS:

@@ -261,14 +261,16 @@ def test_merge_done_and_undo(served, browse):
     bundled = Bundled("iris", answers=20)
     page = browse(served(bundled))
     n = page.locator(".lw-cluster").count()
-    first = page.locator(".lw-cluster").first
-    first.get_by_role("button", name="Done").click()
-    assert "marks all its" in page.locator("dialog").inner_text()
+    page.locator(".lw-cluster").first.get_by_role("button", name="Rows of").click()
+    page.get_by_role("button", name="Done…").click()
+    assert "marks all its" in page.locator("dialog").last.inner_text()
     page.get_by_role("button", name="Not yet").click()
     assert page.locator(".lw-done:visible").count() == 0
-    first.get_by_role("button", name="Done").click()
+    page.get_by_role("button", name="Done…").click()
     page.get_by_role("button", name="Yes, it is done").click()
     notice(page, "Saved: all")
+    page.get_by_role("button", name="Done…").wait_for(state="hidden")
+    page.keyboard.press("Escape")
     assert page.locator(".lw-done:visible").count() == 1
     page.keyboard.press("u")
     notice(page, "Taken back")
@@ -280,8 +282,8 @@ def test_files(served, browse, tmp_path):
     bundled = Bundled("iris", answers=30)
     page = browse(served(bundled))
     got = {}
-    for what in ("labels", "constraints", "session", "rules"):
-        page.get_by_role("button", name="Export").click()
+    page.get_by_role("button", name="Results").first.click()
+    for what in ("labels", "constraints", "session", "rules", "picture"):
         with page.expect_download() as waiting:
             page.locator(f"[data-what={what}]").click()
         with open(waiting.value.path(), "rb") as file:

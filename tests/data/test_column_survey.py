@@ -196,6 +196,25 @@ def test_what_is_given_is_not_proposed():
     assert propose_for(frame, columns=["n"], drop=["t"]) == {}
 
 
+@pytest.mark.parametrize(
+    "how",
+    [{"hide": ["c"]}, {"log": ["c"]}, {"weights": {"c": 2.0}}],
+    ids=lambda how: next(iter(how)),
+)
+def test_a_counter_that_an_option_names_is_not_left_out(how):
+    frame = pl.DataFrame({"c": range(1, 41), "d": range(40), "e": ["p", "q", "r", "q"] * 10})
+    assert propose_for(frame, **how) == {"id_column": "d"}
+    assert encode(from_frame(frame, propose=True, **how)).X.shape[0] == 40
+
+
+def test_counters_may_be_samples_and_merged_spellings_may_be_one_value():
+    numbers = {"c": [3, 1, 2, 0] * 3, "d": range(12), "e": range(12)}
+    assert propose_for(pl.DataFrame(numbers), series=True) == {}
+    words = {"c": range(12), "d": range(12), "e": ["a", "A"] * 6}
+    table = from_frame(pl.DataFrame(words), propose=True, merge_variants=True)
+    assert table.features == ("d",)
+
+
 CELLS = st.one_of(
     st.lists(st.sampled_from(["a", "A", "b ", "", None, "x y", "x z"]), min_size=12, max_size=12),
     st.lists(st.sampled_from([*TEXTS, None]), min_size=12, max_size=12),

@@ -15,7 +15,10 @@ from linkwise.session.state.event_lists import (
 
 WHEN = "2026-01-01T00:00:00.000+00:00"
 SOURCES = ("", "anna", "ben")
-KINDS = ("answer", "answer", "answer", "add", "import", "done", "name", "change", "sure", "undo", *SETTINGS)
+KINDS = (
+    "answer", "answer", "answer", "add", "import", "move", "done", "name", "change", "sure", "undo",
+    *SETTINGS,
+)  # fmt: skip
 BEGUN = Settings({"name": "KIN", "parameters": {}})
 VALUES = {
     "guidelines": st.sampled_from(["", "By colour."]),
@@ -32,7 +35,8 @@ ANSWERS = st.sampled_from(["yes", "no", "unsure"])
 def stories(draw):
     """Events as sessions store them: a place and a target are earlier events."""
     events = []
-    for number in range(1, draw(st.integers(1, 14)) + 1):
+    for _ in range(draw(st.integers(1, 14))):
+        number = len(events) + 1
         kind, source = draw(st.sampled_from(KINDS)), draw(st.sampled_from(SOURCES))
         first, second = draw(st.sampled_from([(0, 1), (2, 1), (3, 0)]))
         if kind in ("change", "sure", "undo"):
@@ -42,7 +46,7 @@ def stories(draw):
                 continue
             answer = None if kind == "undo" else draw(ANSWERS)
             events.append(Event(number, kind, WHEN, answer=answer, target=draw(st.sampled_from(known))))
-        elif kind in ("import", "done"):
+        elif kind in ("import", "move", "done"):
             events.append(Event(number, kind, WHEN, facts=(Fact(first, second, draw(ANSWERS)),)))
         elif kind in SETTINGS:
             events.append(Event(number, kind, WHEN, source=source, value=draw(VALUES[kind])))

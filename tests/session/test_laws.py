@@ -1,6 +1,7 @@
 """Laws of a session: what is taken back never was, opening anew changes nothing, facts have no order."""
 
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -82,6 +83,18 @@ class Doing(RuleBasedStateMachine):
         assert self.session.events[:-1] == events
         self.before.append(was)
 
+    def says_nothing(self, do):
+        """As `says`; return whether nothing was stored, because it is refused or follows already."""
+        was, events = self.see(), self.session.events
+        with suppress(InfeasibleConstraintsError):
+            do()
+        if self.session.events == events:
+            assert self.see() == was
+            return True
+        assert self.session.events[:-1] == events
+        self.before.append(was)
+        return False
+
     @precondition(lambda self: self.session.question is not None)
     @rule(said=ANSWERS, note=NOTES, seconds=SECONDS)
     def answer(self, said, note, seconds):
@@ -133,6 +146,30 @@ class Doing(RuleBasedStateMachine):
         question = self.session.question
         assert question is None or not {question.first, question.second} <= {*members}
 
+    @rule(rows=st.lists(ROWS, min_size=1, max_size=4, unique=True), to=st.integers(-1, 3))
+    def move(self, rows, to):
+        labels, events = self.session.labels, self.session.events
+        target = "new" if to < 0 else [None, *np.unique(labels[labels >= 0]).tolist()][: to + 1][-1]
+        stay = set(labels[[row for row in range(N_ROWS) if row not in rows]].tolist())
+        homes = set(labels[rows].tolist())
+        if (target is None and not homes <= stay) or (isinstance(target, int) and target not in stay):
+            with pytest.raises(SessionError):
+                self.session.move(rows, target)
+            assert self.session.events == events
+            return
+        n_stored = []
+        if self.says_nothing(lambda: n_stored.append(self.session.move(rows, target))):
+            return
+        found, event = self.session.labels, self.session.events[-1]
+        assert (event.kind, len(event.facts)) == ("move", n_stored[0])
+        if target == "new":
+            assert len(set(found[rows].tolist())) == 1
+            assert not set(found[rows].tolist()) & set(np.delete(found, rows).tolist())
+        elif target is None:
+            assert all(self.session.evidence.verdict(*fact.pair) == "no" for fact in event.facts)
+        else:
+            assert len(set(found[rows].tolist())) == 1
+
     @rule(row=ROWS, name=st.sampled_from(["", "A", " A  b ", "<b>"]))
     def name_it(self, row, name):
         names, wanted = names_of(self.session.events), " ".join(name.split())
@@ -149,10 +186,10 @@ class Doing(RuleBasedStateMachine):
         assert self.session.labels.tolist() == labels.tolist()
         assert asked == self.session.question_id  # who has seen the question may still answer
 
-    @precondition(lambda self: any(e.first is not None and e.kind != "done" for e in self.session.history))
+    @precondition(lambda self: any(e.kind in ("answer", "add") for e in self.session.history))
     @rule(at=st.integers(0, 100), said=ANSWERS)
     def change(self, at, said):
-        able = [e for e in self.session.history if e.kind not in ("import", "done")]
+        able = [e for e in self.session.history if e.kind in ("answer", "add")]
         event = able[at % len(able)]
         if event.answer != said:
             self.says(lambda: self.session.change(event.number, said))
@@ -286,7 +323,8 @@ class Doing(RuleBasedStateMachine):
             map(answers.count, ("yes", "no", "unsure"))
         )
         assert status.n_answers == len(answers) == session.evidence.n_questions
-        assert status.n_volunteered == sum(e.kind == "add" for e in history)
+        moved = sum(len(e.facts) for e in history if e.kind == "move")
+        assert status.n_volunteered == moved + sum(e.kind == "add" for e in history)
         assert status.n_imported == sum(len(e.facts) for e in history if e.kind == "import")
         assert status.n_done == sum(e.kind == "done" for e in history)
         pairs = {tuple(sorted(fact.pair)) for fact in known if fact.answer != "unsure"}

@@ -32,13 +32,6 @@ HALF = 0.5  # of an answer that only the similarity of the rows can show to be w
 LOW_QUANTILE, HIGH_QUANTILE = 0.025, 0.975  # quantiles of the interval
 
 
-def rate_of_source(assumed: AssumedRate, source: str) -> float | None:
-    """The share of wrong answers that is assumed of a source; None to estimate it."""
-    if isinstance(assumed, Mapping):
-        return assumed.get(source, assumed.get(""))
-    return assumed
-
-
 class SourceRate(NamedTuple):
     """How often a source is wrong.
 

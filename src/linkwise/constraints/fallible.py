@@ -34,7 +34,6 @@ from linkwise.constraints.error_rates import (
     ErrorRates,
     estimate_rates,
     find_spare,
-    rate_of_source,
     share_rates,
 )
 from linkwise.constraints.evidence import Evidence
@@ -382,6 +381,13 @@ def _own_log_odds(fact: Fact) -> float:
 
 def _change_answer(fact: Fact, answer: Answer) -> Fact:
     return fact if fact.answer == answer else replace(fact, answer=answer)
+
+
+def rate_of_source(assumed: AssumedRate, source: str) -> float | None:
+    """The share of wrong answers that is assumed of a source; None to estimate it."""
+    if isinstance(assumed, Mapping):
+        return assumed.get(source, assumed.get(""))
+    return assumed
 
 
 def check_error_rate(error_rate: object) -> float | dict[str, float | None] | None:

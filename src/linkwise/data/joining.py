@@ -145,13 +145,7 @@ def to_table(frame: Any) -> nw.DataFrame[Any]:
 
 
 def find_rows(frame: Any, id_column: str, ids: Sequence[str]) -> list[int]:
-    """Find the row of the session that each row of a table is about, by its id.
-
-    Raises
-    ------
-    DataError
-        There is no such column, or one of its values is no id of the session.
-    """
+    """Find the row of the session that each row of a table is about, by its id."""
     table = to_table(frame)
     columns = {**_read_index(frame), **{name: table[name] for name in table.columns}}
     if id_column not in columns:

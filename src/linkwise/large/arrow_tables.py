@@ -28,13 +28,7 @@ def pack_table(frame: Any) -> bytes:
 
 
 def unpack_table(raw: bytes) -> Any:
-    """Read a polars.DataFrame that `pack_table` wrote.
-
-    Raises
-    ------
-    ValueError
-        The bytes are damaged, or compressed.
-    """
+    """Read a polars.DataFrame that `pack_table` wrote; ValueError if the bytes are damaged, or compressed."""
     import polars as pl
 
     try:

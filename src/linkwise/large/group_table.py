@@ -164,15 +164,7 @@ def project_rows(
 
 
 def read_groups(folder: Path, name: str = GROUPS) -> GroupTable:
-    """Read the groups of a file of a folder.
-
-    Raises
-    ------
-    DataError
-        The file is damaged, and the error names it.
-    FileNotFoundError
-        There is no such file.
-    """
+    """Read the groups of a file of a folder."""
     path = folder / name
     state = read_state(path)
     try:

@@ -23,13 +23,7 @@ MOST_IDS = 2**20  # ids of new rows that are compared
 
 
 def check_no_copies(new: TableFiles, known: TableFiles) -> None:
-    """Check that no new file has the bytes of another one. Files without rows may be equal.
-
-    Raises
-    ------
-    DataError
-        A file is a copy, and the error names both.
-    """
+    """Check that no new file has the bytes of another one. Files without rows may be equal."""
     of_size: dict[int, list[int]] = {}
     paths, n_known = _list_paths(new, known), len(known.files)
     for at, path in enumerate(paths):

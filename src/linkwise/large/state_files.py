@@ -31,13 +31,7 @@ class State(NamedTuple):
 
 
 def write_state(path: Path, state: State) -> None:
-    """Write a file; one that is there stays if this fails.
-
-    Raises
-    ------
-    DataError
-        The file cannot be written, and the error names it.
-    """
+    """Write a file; one that is there stays if this fails."""
     arrays = dict(state.arrays)
     arrays[JSON] = np.frombuffer(json.dumps(state.values).encode(), dtype=np.uint8)
     if state.frame is not None:
@@ -56,12 +50,7 @@ def write_state(path: Path, state: State) -> None:
 def read_state(path: Path) -> State:
     """Read a file that `write_state` wrote.
 
-    Raises
-    ------
-    DataError
-        The file is damaged, or far larger than any that linkwise writes.
-    FileNotFoundError
-        There is no such file.
+    Raises `DataError` if it is damaged, or far larger than any that linkwise writes.
     """
     try:
         if path.stat().st_size > LARGEST:

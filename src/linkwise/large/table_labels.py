@@ -152,13 +152,7 @@ def _write_task(shared: _Shared, parts: list[_Part]) -> None:
 
 
 def take_new_tables(groups: GroupTable, tables: TableFiles) -> GroupTable:
-    """Let groups stand for the rows of other tables, whose columns must have the same types.
-
-    Raises
-    ------
-    DataError
-        A column is missing or has another type, and the error names it.
-    """
+    """Let groups stand for the rows of other tables, whose columns must have the same types."""
     check_types(groups, tables, groups.encoding.feature_columns)
     parts = tuple(DataPart(file.path.name, file.count_rows(), groups.n_steps) for file in tables.files)
     summary = replace(groups.summary, n_rows=sum(part.n_rows for part in parts))

@@ -32,13 +32,7 @@ def write_arrays(path: str | os.PathLike[str], **arrays: Any) -> None:
 
 
 def read_arrays(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:
-    """Read what `write_arrays` wrote.
-
-    Raises
-    ------
-    DataError
-        The file is of another version of linkwise, or it is damaged.
-    """
+    """Read what `write_arrays` of the same version wrote."""
     name = os.fspath(path)
     try:
         kept = read_archive(Path(path), is_packed=True)

@@ -132,13 +132,7 @@ class SelfTuningSpectral(NearestRowPredictor, ClusterMixin, BaseEstimator):
 
 
 def list_cluster_counts(least: int, most: int, n_distinct: int) -> list[int]:
-    """List the numbers of clusters to try, at most the number of distinct rows.
-
-    Raises
-    ------
-    ValueError
-        The smallest is above the largest.
-    """
+    """List the numbers of clusters to try, at most the number of distinct rows."""
     if least > most:
         raise ValueError(f"min_clusters={least} is above max_clusters={most}. Swap them.")
     return list(range(min(least, n_distinct), min(most, n_distinct) + 1))

@@ -6,8 +6,9 @@ import math
 import os
 import sys
 from collections.abc import Callable, Iterable
+from numbers import Integral
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -28,11 +29,13 @@ from linkwise.session.journal.events import (
 from linkwise.session.journal.journal import Journal
 from linkwise.session.journal.store import WriteConflict
 from linkwise.session.recorder import Recorder
+from linkwise.session.state.corrections import Target, pair_moved_rows
 from linkwise.session.state.event_lists import (
     CONTRADICTION,
     apply_settings,
     begin_settings,
     certain_evidence_of,
+    constraints_of,
     drop_undone,
     evidence_of,
     find_undoable,
@@ -51,6 +54,9 @@ UNCONFIRMED = (
     "This contradicts other answers that are certain: {}. Undo or change one of the others first, "
     "or keep this answer unconfirmed."
 )
+
+
+OLDER_CLUSTERS = "The clusters are older than the answers. Open the session with its data."
 
 
 class Changes:
@@ -192,6 +198,73 @@ class Changes:
         self._recorder.write_checked("import", check_pairs)
         return len(facts)
 
+    def move(self, rows: Iterable[int], to: int | Literal["new"] | None = None, *, source: str = "") -> int:
+        """Say of rows that they belong to another cluster, as one event of certain pairs.
+
+        The rows are joined with or separated from one row of each cluster, an answered one where there is
+        one; see `history` for the pairs. Where the rows are now is taken from `labels`. `undo` takes it back.
+
+        Parameters
+        ----------
+        rows : iterable of int
+            Positions of the rows.
+        to : int, "new" or None, default=None
+            The number of the cluster in `labels` to which they belong; "new" if they are a cluster of their
+            own; None if they do not belong to the clusters that they are in.
+        source : str, default=""
+            Who says so: the name of a person or a program.
+
+        Returns
+        -------
+        int
+            Number of pairs that were stored; 0 if they follow already.
+
+        Raises
+        ------
+        InfeasibleConstraintsError
+            The pairs contradict the evidence, or what is certain if answers may be wrong. Nothing is stored.
+        ConstraintError
+            A row does not exist.
+        SessionError
+            There are no rows, no such cluster, or no row that stays in a cluster; or the session was opened
+            without its data, and there are answers since the labels were stored.
+
+        Examples
+        --------
+        >>> import linkwise as lw
+        >>> session = lw.Session([[0.0], [0.1], [5.0], [5.1], [9.0]])
+        >>> session.move([4], "new")
+        1
+        >>> session.labels.tolist()
+        [0, 0, 0, 0, 1]
+        """
+        moved = list(dict.fromkeys(check_row(row, self._journal.n_rows) for row in rows))
+        if not moved:
+            raise SessionError("There are no rows to move. Pass at least one.")
+        if not (to is None or to == "new" or (isinstance(to, Integral) and not isinstance(to, bool))):
+            raise SessionError(f"to is {short_repr(to)}. Pass the number of a cluster, 'new', or None.")
+        name, stored = check_source(source), 0
+
+        def check_moves() -> dict[str, Any] | None:
+            nonlocal stored
+            snapshot, is_current = self._state.clustering()
+            if not is_current:
+                raise SessionError(OLDER_CLUSTERS)
+            replay, groups = self._state.replay, self._state.evidence_now().groups()
+            target: Target = to if to is None or to == "new" else int(to)
+            pairs = pair_moved_rows(
+                moved, target, snapshot.labels, groups, None if replay is None else replay.X
+            )
+            evidence = self._state.certain_evidence()
+            facts = tuple(fact for fact in pairs if evidence.verdict(*fact.pair) != fact.answer)
+            known = evidence if self._state.rate != 0 else self._state.checking_evidence()
+            known.check_constraints(constraints_of(self._journal.n_rows, facts))
+            stored = len(facts)
+            return {"first": moved[0], "facts": facts, "source": name} if facts else None
+
+        self._recorder.write_checked("move", check_moves)
+        return stored
+
     def set_done(self, row: int) -> int:
         """Mark the cluster of a row as done: all its rows belong together, and no question compares them.
 
@@ -217,7 +290,7 @@ class Changes:
         def check_cluster() -> dict[str, Any] | None:
             snapshot, is_current = self._state.clustering()
             if not is_current:
-                raise SessionError("The clusters are older than the answers. Open the session with its data.")
+                raise SessionError(OLDER_CLUSTERS)
             lead, evidence = check_row(row, self._journal.n_rows), self._state.certain_evidence()
             members[:] = np.flatnonzero(snapshot.labels == snapshot.labels[lead]).tolist()
             facts = tuple(

@@ -330,6 +330,7 @@ class Session:
     add = call_part("_changes", Changes.add)
     import_constraints = call_part("_changes", Changes.import_constraints)
     import_csv = call_part("_changes", Changes.import_csv)
+    move = call_part("_changes", Changes.move)
     set_done = call_part("_changes", Changes.set_done)
     set_name = call_part("_changes", Changes.set_name)
     add_cost = call_part("_changes", Changes.add_cost)

@@ -20,7 +20,7 @@ from linkwise.constraints.evidence import Evidence
 from linkwise.constraints.facts import Answer, Fact
 from linkwise.errors import DataMismatchError, SessionError, UnnamedAnswersError
 from linkwise.session.changes import Changes
-from linkwise.session.journal.events import SETTINGS, Event, check_source
+from linkwise.session.journal.events import SETTINGS, WITH_FACTS, Event, check_source
 from linkwise.session.journal.journal import Journal
 from linkwise.session.journal.store import Store, WriteConflict
 from linkwise.session.recorder import Recorder
@@ -274,7 +274,7 @@ def _move(event: Event, rows: Mapping[int, int], source: str, file: str) -> Even
         for fact in event.facts
         if fact.first in rows and fact.second in rows
     )
-    if event.kind in ("import", "done"):
+    if event.kind in WITH_FACTS:
         name = event.source if event.kind == "import" and event.source else file
         return Event(event.number, "import", event.when, facts=facts, source=name)
     first, second = (None if row is None else rows.get(row) for row in (event.first, event.second))
@@ -298,7 +298,7 @@ def _move(event: Event, rows: Mapping[int, int], source: str, file: str) -> Even
 
 def _keys_of(event: Event) -> list[Key]:
     """What identifies each pair that an event is about."""
-    if event.kind in ("import", "done"):
+    if event.kind in WITH_FACTS:
         return [(frozenset(fact.pair), fact.answer, None, True) for fact in event.facts]
     if event.first is None or event.second is None:
         return []

@@ -193,8 +193,23 @@ def test_clusters_as_is(people, linkwise):
     assert linkwise("explain", people, "--labels", "clusters.csv", "--as-is").exit_code == 0
 
 
-@pytest.mark.parametrize("command", [["cluster"], ["ask", "--budget", 0]], ids=["cluster", "ask"])
-def test_pairs_by_position_are_told_how_rows_are_identified(people, linkwise, command):
+each_reader = pytest.mark.parametrize(
+    "command", [["cluster", "--preset", "quick"], ["ask", "--budget", 0]], ids=["cluster", "ask"]
+)
+
+
+@each_reader
+def test_pairs_by_position_are_read_so_where_the_values_suggested_the_id(people, linkwise, command):
+    done = linkwise(command[0], people, "--constraints", "places.csv", *command[1:])
+    assert done.exit_code == 0, done.stderr
+    said = " ".join((done.stderr + done.stdout).split())
+    assert "names no row by 'customer', so its numbers are positions, counted from 0" in said
+
+
+@each_reader
+def test_pairs_of_which_some_are_by_id_are_not_taken_for_positions(people, linkwise, command):
+    known = Path(people).read_text().splitlines()[1].split(",")[0]
+    Path("places.csv").write_text(f"id_a,id_b,kind\n0,1,must-link\n{known},2,must-link\n")
     done = linkwise(command[0], people, "--constraints", "places.csv", *command[1:])
     assert done.exit_code == 3
     said = " ".join(done.stderr.split())

@@ -115,6 +115,15 @@ def test_heavy_tails_are_proposed_until_they_are_named(make):
 
 @pytest.mark.parametrize(
     "values",
+    [np.where(np.arange(200) % 2, INCOME, 0.0), np.append(INCOME[1:], 50 * INCOME.max())],
+    ids=["zeros", "one odd value beside a tail"],
+)
+def test_neither_zeros_nor_an_odd_value_hide_a_heavy_tail(values):
+    assert proposed(pl.DataFrame({"a": values, "b": RNG.normal(size=200)})) == ["a"]
+
+
+@pytest.mark.parametrize(
+    "values",
     [
         AGE,
         RNG.normal(50, 10, 200).round(3),

@@ -2,12 +2,15 @@
 
 import narwhals as nw
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 
 from linkwise.data import encode, from_frame, survey_columns
 from linkwise.data.columns import near_copies
 from linkwise.data.columns.near_copies import find_near_copies
+from linkwise.data.columns.roles import to_words
+from linkwise.errors import DataError
 
 LETTERS = np.array(list("abcdefghijklmnopqrstuvwxyz"))
 
@@ -118,3 +121,21 @@ def test_the_survey_names_the_task_before_the_shares(size, few):
     assert "record linkage" in notes[0]
     assert "--method records with --text-by letters" in notes[0]
     assert notes[1].startswith("Influence of")
+
+
+@pytest.mark.parametrize("gaps", [0, 5], ids=["integers", "with gaps"])
+@pytest.mark.parametrize("make", [pl.DataFrame, pd.DataFrame])
+def test_whole_numbers_of_a_frame_are_compared_by_their_digits(make, gaps):
+    draw = np.random.default_rng(0)
+    people = [(f"{name(draw)} {name(draw)}", int(draw.integers(2_000_000, 9_999_999))) for _ in range(80)]
+    rows = [(mistype(who, draw), phone) for who, phone in people for _ in range(2)]
+    names, phones = map(list, zip(*rows, strict=True))
+    phones[:gaps] = [None] * gaps  # pandas turns the others into floats
+    table = from_frame(make({"name": names, "phone": phones}), propose=True)
+    assert table.reading.text == ("name", "phone")
+    texts = to_words(table.frame["phone"])
+    assert texts[:gaps] == [None] * gaps
+    assert texts[gaps:] == [str(phone) for phone in phones[gaps:]]
+    assert encode(table).X.shape[0] == 160
+    with pytest.raises(DataError, match="'phone' holds numbers"):
+        from_frame(make({"name": names, "phone": phones}), text="phone")

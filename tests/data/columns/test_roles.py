@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from linkwise.data import from_frame
+from linkwise.data import from_frame, read_table
 from linkwise.errors import DataError
 
 KINDS = [pl.DataFrame, pd.DataFrame]
@@ -270,3 +270,13 @@ def test_what_an_earlier_export_added_is_not_compared():
     table = from_frame(pl.DataFrame({**columns, "confidence_2": [0.9, 0.8, 1.0], "confidence": [3, 1, 2]}))
     assert table.features == ("size", "confidence")
     assert said(table, "from an earlier export")
+
+
+def test_amounts_with_decimal_commas_in_quotes_are_numbers(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text(
+        "a,b,c\n" + "".join(f'"{1250 + n},{n % 90 + 10}","{n},{n % 9}",{n % 4}\n' for n in range(30))
+    )
+    frame = read_table(path).frame
+    assert frame["a"].to_list()[:2] == [1250.10, 1251.11]
+    assert frame["b"].to_list()[:2] == ["0,0", "1,1"]  # may be lists

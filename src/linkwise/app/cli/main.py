@@ -82,6 +82,26 @@ ERROR_RATE_OF_PAIRS = ERROR_RATE._replace(
     help="share of wrong pairs or estimate  [default: 0]",
     heading=OF_METHOD,
 )
+Port = Annotated[
+    int,
+    typer.Option(
+        min=0,
+        max=65535,
+        metavar="N",
+        help="port of the page  [default: a free one]",
+        show_default=False,
+        rich_help_panel=OF_PAGE,
+    ),
+]
+OpensBrowser = Annotated[
+    bool,
+    typer.Option(
+        "--browser/--no-browser",
+        show_default=False,
+        help="open the page, or only print its address",
+        rich_help_panel=OF_PAGE,
+    ),
+]
 OnTerminal = Annotated[
     bool,
     typer.Option(
@@ -160,26 +180,8 @@ def serve_command(
     reading: Reading,
     choice: Annotated[MethodChoice, LEARNER],
     kept: SessionOptions,
-    port: Annotated[
-        int,
-        typer.Option(
-            min=0,
-            max=65535,
-            metavar="N",
-            help="port of the page  [default: a free one]",
-            show_default=False,
-            rich_help_panel=OF_PAGE,
-        ),
-    ] = 0,
-    browser: Annotated[
-        bool,
-        typer.Option(
-            "--browser/--no-browser",
-            show_default=False,
-            help="open the page, or only print its address",
-            rich_help_panel=OF_PAGE,
-        ),
-    ] = True,
+    port: Port = 0,
+    browser: OpensBrowser = True,
     host: Annotated[
         str,
         typer.Option(
@@ -488,6 +490,8 @@ def demo_command(
     ] = None,
     error_rate: Annotated[str | None, option_of(ERROR_RATE)] = None,
     terminal: OnTerminal = False,
+    port: Annotated[int | None, *Port.__metadata__] = None,
+    browser: Annotated[bool | None, *OpensBrowser.__metadata__] = None,
 ) -> None:
     """Try linkwise on bundled data: images of digits, wines, messages to a shop, or loads over a day."""
     from linkwise.app.cli.commands.demo import demo
@@ -500,6 +504,8 @@ def demo_command(
         session=session,
         error_rate=error_rate,
         terminal=terminal,
+        port=port,
+        browser=browser,
     )
 
 

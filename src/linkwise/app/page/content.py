@@ -121,8 +121,9 @@ class PageContent:
 
     `now` is the snapshot at the last call of `refresh`, and `event` the number of the last event then; -1
     if everything is to be read again. `counter` changes with the labels, and `encoding` with the encoding
-    of the rows. `shares` has the share of the rows that moved, by the number of the event. `person` is
-    whose request is handled, and `people` are those who look at a page, as of the last state.
+    of the rows. `project` is the data file with its session, as it is read now. `shares` has the share of
+    the rows that moved, by the number of the event. `person` is whose request is handled, and `people` are
+    those who look at a page, as of the last state.
     """
 
     def __init__(
@@ -145,6 +146,7 @@ class PageContent:
         self.session, self.X, self.view, self.columns = session, X, view, columns
         self.title, self.place, self.budget, self.notes = title, place, budget, list(notes)
         self._classes, self._overlap, self._gold = classes, overlap, gold
+        self.project = project
         self.offer = ColumnOffer(project)
         self.places = RowPlaces(X, view.items.kind, places)
         self.person = ""

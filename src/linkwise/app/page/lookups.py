@@ -17,9 +17,11 @@ from linkwise.app.page.cluster_descriptions import (
     describe_by_side_table,
     describe_by_words,
 )
+from linkwise.app.page.cluster_members import halve_cluster, list_members
 from linkwise.app.page.content import MOST_CLUSTERS, ClusterSummary, PageContent
 from linkwise.app.page.page_state import describe_case, render_cluster, render_hits, render_pair, render_row
 from linkwise.app.page.requests import RefusedRequest, Request
+from linkwise.app.page.results import describe_results, write_table
 from linkwise.app.page.table_columns import describe_columns
 from linkwise.app.page.team_report import describe_team
 from linkwise.app.project.cluster_search import cluster_names, create_matcher, find_rows, name_with_text
@@ -29,7 +31,7 @@ from linkwise.reasons.shown_clusters import WORTH
 from linkwise.session.session import Session
 from linkwise.session.team.team import ReviewCase
 
-EXPORTS = ("labels", "constraints", "session", "rules")
+EXPORTS = ("table", "labels", "constraints", "session", "rules")
 Lookup = Callable[[PageContent, Request], Any]
 """Returns the result of a request, perhaps with a file."""
 
@@ -132,6 +134,15 @@ def _list_profiles(content: PageContent, _: Request) -> dict[str, Any]:
     return {"labels": content.counter, "profiles": found}
 
 
+def _list_members(content: PageContent, request: Request) -> dict[str, Any]:
+    text = requests.read_text(request, "text") if "text" in request else ""
+    return list_members(content, find_cluster(content, request, "cluster"), text)
+
+
+def _halve(content: PageContent, request: Request) -> dict[str, Any]:
+    return halve_cluster(content, find_cluster(content, request, "cluster"))
+
+
 def _explain(content: PageContent, request: Request) -> dict[str, Any]:
     first, second = read_pair(content, request)
     if first == second:
@@ -145,6 +156,8 @@ def _explain(content: PageContent, request: Request) -> dict[str, Any]:
 
 def _export(content: PageContent, request: Request) -> tuple[dict[str, Any], bytes]:
     what = requests.read_choice(request, "what", EXPORTS)
+    if what == "table":
+        return write_table(content, requests.read_text(request, "ending"))
     stem = Path(content.title).stem or "linkwise"
     exports: dict[str, tuple[str, str, Callable[[], bytes]]] = {
         "labels": ("clusters.csv", "text/csv", lambda: _export_labels(content)),
@@ -222,8 +235,10 @@ def _export_session(session: Session) -> bytes:
 
 
 LOOKUPS: dict[str, Lookup] = {
-    "item": _show_rows, "find": _find, "history": _list_history, "suspects": _list_suspects,
+    "item": _show_rows, "find": _find, "members": _list_members, "halves": _halve,
+    "history": _list_history, "suspects": _list_suspects,
     "review": _list_cases, "team": lambda content, *_: {"report": describe_team(content.session)},
     "table": lambda content, *_: describe_columns(content),
+    "results": lambda content, *_: describe_results(content),
     "rules": _list_rules, "profiles": _list_profiles, "why": _explain, "export": _export,
 }  # fmt: skip

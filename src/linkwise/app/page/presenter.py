@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from linkwise.app.page import requests
 from linkwise.app.page.answer_list import check_owner, serialize_chain
 from linkwise.app.page.cards import RowView, project_columns, project_notes, view_project
+from linkwise.app.page.cluster_members import MOST_MEMBERS
 from linkwise.app.page.content import PageContent
 from linkwise.app.page.lookups import LOOKUPS, add_values, find_cluster, read_pair
 from linkwise.app.page.page_state import render_present_question, render_state
@@ -48,6 +49,8 @@ MOVING_ACTIONS = (
     "decide",
     "add",
     "merge",
+    "move",
+    "split",
     "done",
     "columns",
 )  # may move rows
@@ -59,8 +62,8 @@ class Presenter:
     Threads may share it: each call waits for the others. `place` is the path of the session file, if it
     has one. `places` are the coordinates of the rows in the plot, by default the first two principal
     components. `columns` are the rows in their original units, for rules. After `budget` answers no more
-    questions are asked. Nobody sees the known `classes`; at the end the page shows how well the clusters
-    agree. `overlap` is the share of questions that a second person gets, too
+    questions are asked. Nobody sees the known `classes`; the page shows how well the clusters agree with
+    them. `overlap` is the share of questions that a second person gets, too
     (`linkwise.Session.questions`), and `gold` the source of an import whose pairs people get now and
     then. A `project` can be read again with other weights.
     """
@@ -298,6 +301,25 @@ class Presenter:
         )
         return {"first": one.exemplars[0], "second": other.exemplars[0]}
 
+    def _move(self, request: Request) -> dict[str, Any]:
+        """Move rows to another cluster, to one of their own, or out of the one that they are in."""
+        how = requests.read_choice(request, "to", ("cluster", "new", "out"))
+        rows = requests.read_rows(request, self._session.n_rows, MOST_MEMBERS)
+        if self._content.counter != requests.read_integer(request, "labels"):
+            raise RefusedRequest("stale", "The clusters have changed meanwhile. Look at them again.")
+        to: Any = "new" if how == "new" else None
+        if how == "cluster":
+            to = find_cluster(self._content, request, "cluster").number
+        return {"pairs": self._session.move(rows, to, source=self._content.person)}
+
+    def _split(self, request: Request) -> dict[str, Any]:
+        """Separate the most typical rows of the two halves of a cluster."""
+        first, second = read_pair(self._content, request)
+        if self._content.labels[first] != self._content.labels[second]:
+            raise RefusedRequest("stale", "The two rows are in different clusters already.")
+        self._session.add(first, second, "cannot-link", is_sure=True, source=self._content.person)
+        return {}
+
     def _set_done(self, request: Request) -> dict[str, Any]:
         return {"rows": self._session.set_done(find_cluster(self._content, request, "cluster").exemplars[0])}
 
@@ -330,7 +352,7 @@ class Presenter:
 
     def _show_project(self, recoded: Recoded) -> dict[str, Any]:
         """Show the rows as they are read now, and return what has happened to the session."""
-        project = recoded.project
+        project = self._content.project = recoded.project
         self._content.show_encoding(
             project.encoded.X, view_project(project), project_columns(project), project_notes(project)
         )
@@ -388,7 +410,7 @@ class Presenter:
         elif do == "change":
             event = next(e for e in self._content.now.history if e.number == request["event"])
             pair = [row for row in (event.first, event.second) if row is not None]
-        elif do == "add":
+        elif do in ("add", "split"):
             pair = [request["first"], request["second"]]
         else:
             pair = []
@@ -399,7 +421,7 @@ class Presenter:
         "undo": _undo, "take_back": _take_back, "change": _change, "sure": _confirm,
         "note": _write_note,
         "decide": _decide,
-        "add": _add, "merge": _merge, "done": _set_done, "name": _name,
+        "add": _add, "merge": _merge, "move": _move, "split": _split, "done": _set_done, "name": _name,
         "example": _set_example, "columns": _choose_columns, "read": _read_columns,
         "map": _place_rows,
     }  # fmt: skip

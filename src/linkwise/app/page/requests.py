@@ -124,11 +124,11 @@ def read_remark(request: Request) -> dict[str, Any]:
         raise RefusedRequest("bad", str(error)) from None
 
 
-def read_rows(request: Request, n_rows: int) -> list[int]:
+def read_rows(request: Request, n_rows: int, most: int = MOST_ROWS) -> list[int]:
     """Return some rows of the data."""
     value = request.get("rows")
-    if not isinstance(value, list) or not 0 < len(value) <= MOST_ROWS:
-        raise RefusedRequest("bad", f"rows is {_shown(value)}. Pass a list of 1 to {MOST_ROWS} rows.")
+    if not isinstance(value, list) or not 0 < len(value) <= most:
+        raise RefusedRequest("bad", f"rows is {_shown(value)}. Pass a list of 1 to {most} rows.")
     return [read_integer({"rows": row}, "rows", n_rows) for row in value]
 
 

@@ -14,8 +14,8 @@ from typing import Any, Literal
 from linkwise.app.programs.callers import Caller, create_caller
 from linkwise.app.programs.interrupts import defer_interrupt
 from linkwise.app.programs.replies import Judgement, UnusableReplyError, check_reply
-from linkwise.constraints.error_rates import rate_of_source
 from linkwise.constraints.facts import Answer
+from linkwise.constraints.fallible import rate_of_source
 from linkwise.errors import ConstraintError, ProgramError, SessionError, StaleAnswerError, short_repr
 from linkwise.learn.base import check_budget
 from linkwise.rng import rng_at

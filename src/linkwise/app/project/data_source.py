@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from linkwise.app.project.embeddings import is_embedding
 from linkwise.app.project.exit_codes import UsageError
 from linkwise.app.project.options import OF_FOLDERS, check_reading
 from linkwise.constraints.constraints import Constraints
+from linkwise.constraints.files import find_row, read_records
 from linkwise.data import Encoded, Rows, Table, encode, read_folder, read_table
 from linkwise.data.columns.proposals import PROPOSED, recall_proposals, store_proposals
 from linkwise.data.encoding.matrix import Categories
@@ -208,19 +209,41 @@ def resolve_name(path: Path) -> Path:
     return path.resolve() if path.name in ("", "..") else path
 
 
-@contextmanager
-def explain_ids(table: Table) -> Iterator[None]:
-    """Add to an error about rows that do not exist which column the values suggested for the ids."""
+def read_pairs_of(
+    path: Path, table: Table, error_rate: float | str | None = None
+) -> tuple[Constraints, tuple[str, ...]]:
+    """Read the pairs about the rows of a table, as `read_pairs_file` does, with sentences about them.
+
+    If the values suggested the column of the ids, and no name in the file is one of these ids, the names may
+    be positions.
+    """
+    ids = row_ids(table)
     try:
-        yield
+        return read_pairs_file(path, ids, len(table), error_rate), ()
     except ConstraintError as error:
         taken = [one.value for one in table.proposals if one.option == "id_column"]
-        if not taken or isinstance(error, InfeasibleConstraintsError):
+        if ids is None or not taken or isinstance(error, InfeasibleConstraintsError):
             raise
+        if _names_no_row(path, ids):
+            with suppress(ConstraintError):
+                pairs = read_pairs_file(path, None, len(table), error_rate)
+                note = (
+                    f"{path.name} names no row by '{taken[0]}', so its numbers are positions, counted from 0."
+                )
+                return pairs, (note,)
         raise type(error)(
             f"{error} linkwise identifies rows by '{taken[0]}'. Use --as-is to identify them by their"
             " positions, counted from 0."
         ) from None
+
+
+def _names_no_row(path: Path, ids: Sequence[str]) -> bool:
+    """Whether a file of pairs has no name that is an id."""
+    (_, header), *lines = read_records(path, by_words=True)
+    columns = [at for at, name in enumerate(header) if name.strip() in ("id_a", "id_b")]
+    position = {name: row for row, name in enumerate(ids)}
+    names = {line[at] for _, line in lines for at in columns if at < len(line)}
+    return all(find_row(name, position) is None for name in names)
 
 
 def row_ids(table: Table) -> list[str] | None:

@@ -21,13 +21,7 @@ from linkwise.wording import join_names
 
 
 def list_files(data: Path, path: Path, groups: GroupTable) -> tuple[Path, ...]:
-    """List the files of a session, which must be all that its data name.
-
-    Raises
-    ------
-    DataError
-        A file is not there, or the data name a file that is new.
-    """
+    """List the files of a session, which must be there and be all that its data name."""
     files = list_known_files(path, groups)
     known = {each.resolve() for each in files}
     if new := [each.name for each in find_files(data) if each.resolve() not in known]:
@@ -39,13 +33,7 @@ def list_files(data: Path, path: Path, groups: GroupTable) -> tuple[Path, ...]:
 
 
 def list_known_files(path: Path, groups: GroupTable) -> tuple[Path, ...]:
-    """List the files whose rows a session has, which must be there.
-
-    Raises
-    ------
-    DataError
-        A file is not there.
-    """
+    """List the files whose rows a session has, which must be there."""
     files = _locate_parts(path, groups)
     if gone := [each.name for each in files if not each.is_file()]:
         raise DataError(
@@ -60,13 +48,7 @@ def _locate_parts(path: Path, groups: GroupTable) -> tuple[Path, ...]:
 
 
 def check_known_files(path: Path, groups: GroupTable) -> None:
-    """Check that the files of a session hold the rows of its groups, as far as they are there.
-
-    Raises
-    ------
-    DataError
-        A file has changed, and the error names it.
-    """
+    """Check that the files of a session hold the rows of its groups, as far as they are there."""
     check_unchanged(_locate_parts(path, groups), groups)
 
 

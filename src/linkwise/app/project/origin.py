@@ -103,13 +103,7 @@ OF_FOLDERS: dict[str, Callable[[Any], bool]] = {  # the arguments of `read_folde
 
 
 def origin_of(session: Session, path: Path) -> dict[str, Any]:
-    """Read and check the source of a session.
-
-    Raises
-    ------
-    SessionDamagedError
-        A part of it has a value that linkwise never writes.
-    """
+    """Read and check the source of a session; it has no value that linkwise never writes."""
     source = session.source
     wrong = _wrong_part(source)
     if wrong is not None:

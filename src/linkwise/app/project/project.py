@@ -21,10 +21,10 @@ from linkwise.app.project.column_advice import Advice, advise
 from linkwise.app.project.data_source import (
     check_exists,
     describe_source,
-    explain_ids,
     is_data,
     is_unchanged,
     read_pairs_file,
+    read_pairs_of,
     read_rows,
     read_shown_rows,
     resolve_name,
@@ -303,8 +303,8 @@ def _open_project(
     ids = row_ids(table)
     pairs = None
     if constraints is not None:
-        with explain_ids(table):
-            pairs = read_pairs_file(constraints, ids, len(table)), constraints.name
+        read, said = read_pairs_of(constraints, table)
+        pairs, notes = (read, constraints.name), (*notes, *said)
     if choice.n_clusters is not None:
         refuse_more_than_rows(choice.n_clusters, len(table))
     rate = rate_of_new_session(kept.error_rate)

@@ -219,8 +219,9 @@ def event_in_words(event: Event, name_of: Callable[[int], str]) -> str:
         return f"the note on answer {event.target}{note_in_words(event)}"
     if event.kind == "name":
         return f"the name {strip_controls(event.source)}" if event.source else "the removal of a name"
-    if event.kind == "done":
-        return f"{count_noun(len(event.facts), 'pair')} of a cluster that was marked as done"
+    if event.kind in ("move", "done"):
+        which = "rows that were moved" if event.kind == "move" else "a cluster that was marked as done"
+        return f"{count_noun(len(event.facts), 'pair')} of {which}"
     if event.kind in ("guidelines", "examples"):
         return f"the change of the {event.kind}"
     if event.kind == "learner":

@@ -20,7 +20,7 @@ from linkwise.app.terminal.cluster_query import list_clusters
 from linkwise.app.terminal.dialogue import Ending, Revision
 from linkwise.constraints.facts import Answer
 from linkwise.learn.learner import Question
-from linkwise.session.journal.events import Event, Example, beside_answer
+from linkwise.session.journal.events import WITH_FACTS, Event, Example, beside_answer
 from linkwise.session.session import Status
 from linkwise.session.state.suspects import SuspectAnswer
 from linkwise.types import Labels
@@ -177,7 +177,7 @@ def event_as_json(event: Event, id_of: Callable[[int], str]) -> dict[str, Any]:
         fields["ids"] = [id_of(event.first), id_of(event.second)]
     if event.answer is not None:
         fields["answer"] = event.answer
-    if event.kind in ("import", "done"):
+    if event.kind in WITH_FACTS:
         fields["pairs"] = len(event.facts)
     if event.source:
         fields["name" if event.kind == "name" else "source"] = event.source

@@ -247,8 +247,6 @@ def center_products(squares: NDArray[np.float64]) -> NDArray[np.float64]:
 def scale_locally(squares: NDArray[np.float64]) -> NDArray[np.float64]:
     """Compute exp(-d_ij^2 / (s_i s_j)), where s_i is the distance of row i to its 7th neighbour.
 
-    References
-    ----------
     Zelnik-Manor and Perona (2004), Self-tuning spectral clustering.
     """
     scale = find_local_scales(squares, NEIGHBOUR)

@@ -7,7 +7,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from linkwise.data.columns.named_columns import NamedColumns
-from linkwise.data.columns.roles import MOST_CATEGORIES, Column, is_id_name, to_words, value_kind
+from linkwise.data.columns.roles import (
+    MOST_CATEGORIES,
+    Column,
+    holds_whole_numbers,
+    id_texts,
+    is_id_name,
+    to_words,
+    value_kind,
+)
 from linkwise.data.reading import unknown_column
 from linkwise.errors import DataError
 from linkwise.wording import join_names
@@ -47,6 +55,19 @@ def turn_into_categories(
             raise DataError(f"Column '{name}' holds {what}, not codes. Remove it from as_categories.")
         if what == "number":
             texts.append(nw.new_series(name, to_words(series), nw.String, backend=series.implementation))
+    return frame.with_columns(*texts) if texts else frame
+
+
+def turn_into_texts(frame: nw.DataFrame[Any], names: Sequence[str]) -> nw.DataFrame[Any]:
+    """Turn columns of whole numbers, such as of phones, into texts that can be compared by their digits."""
+    import narwhals as nw
+
+    columns = [frame.get_column(name) for name in names]
+    texts = [
+        nw.new_series(series.name, id_texts(series), nw.String, backend=series.implementation)
+        for series in columns
+        if series.dtype.is_numeric() and holds_whole_numbers(series)
+    ]
     return frame.with_columns(*texts) if texts else frame
 
 

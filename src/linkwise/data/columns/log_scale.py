@@ -17,10 +17,8 @@ if TYPE_CHECKING:
 
 _LEAST_ROWS = 30
 _LEAST_VALUES = 20  # different ones: fewer are counts or grades
-_MOST_ZEROS = 0.1  # share: zeros stand for nothing, and would be far from all others
 _LEAST_SKEWNESS = 1.6  # below that of an exponential distribution: a few rows show less of it
-_MOST_AFTER = 1.0  # skewness that may stay in the logarithms, on either side
-_LEAST_STRETCH = 3.0  # the middle value to the 90th percentile, against the 10th percentile to the middle
+_MOST_LEFT = 0.5  # share of the skewness that the logarithms may have, on either side
 
 
 def check_log(
@@ -54,9 +52,8 @@ def choose_shift(values: NDArray[np.float64]) -> float:
 def find_heavy_tails(frame: nw.DataFrame[Any], found: Sequence[Column]) -> list[str]:
     """Find the columns of amounts of which a few are far larger than the others.
 
-    They have no negative value and at most a tenth of zeros. Their 90th percentile is at least three
-    times as far from the median as the 10th, so that it is not single values that stretch them; their
-    skewness is above 1.6, and that of their logarithms between -1 and 1.
+    They have no negative value, and a skewness above 1.6, of which the logarithms have less than half. So a
+    single odd value is not enough.
     """
     numeric = [column.name for column in found if column.role == "numeric"]
     return [name for name in numeric if _has_heavy_tail(frame.get_column(name))]
@@ -69,13 +66,9 @@ def _has_heavy_tail(series: nw.Series[Any]) -> bool:
     values = values[np.isfinite(values)]
     if len(values) < _LEAST_ROWS or values.min() < 0 or len(np.unique(values)) < _LEAST_VALUES:
         return False
-    if np.mean(values == 0) > _MOST_ZEROS:
-        return False
-    low, middle, high = np.percentile(values, [10, 50, 90])
-    if high - middle < _LEAST_STRETCH * (middle - low):
-        return False
+    skewness = _skewness(values)
     logs = np.log(values + choose_shift(values))
-    return _skewness(values) > _LEAST_SKEWNESS and abs(_skewness(logs)) < _MOST_AFTER
+    return skewness > _LEAST_SKEWNESS and abs(_skewness(logs)) < _MOST_LEFT * skewness
 
 
 def _skewness(values: NDArray[np.float64]) -> float:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from linkwise.constraints.checks import is_missing
 from linkwise.data.columns.cycles import read_hours
-from linkwise.data.columns.roles import to_numbers, value_kind
+from linkwise.data.columns.roles import holds_whole_numbers, to_numbers, value_kind
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -89,7 +89,7 @@ def _write_records(frame: nw.DataFrame[Any], id_column: str | None) -> tuple[tup
     for name in frame.columns:
         series = frame.get_column(name)
         is_text = value_kind(series) == "words" and read_hours(series) is None
-        can_identify = is_text or series.dtype.is_integer() or series.dtype.is_temporal()
+        can_identify = is_text or holds_whole_numbers(series) or series.dtype.is_temporal()
         if name == id_column or not can_identify or not _may_identify(series):
             continue
         if is_text:
@@ -129,7 +129,7 @@ def _find_common_codes(
     found = []
     for name in frame.columns:
         series = frame.get_column(name)
-        if name == id_column or not series.dtype.is_integer() or not _may_identify(series):
+        if name == id_column or not holds_whole_numbers(series) or not _may_identify(series):
             continue
         values = series.to_list()
         known = [

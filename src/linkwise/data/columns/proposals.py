@@ -278,7 +278,7 @@ def _find_options(frame: nw.DataFrame[Any], given: Reading) -> dict[str, Any]:
     id_column = find_id(frame, given.id_column, used)
     names, codes, counters = list[str](), list[str](), list[str]()
     if id_column is None:
-        used |= {*(given.log or ()), *(given.as_categories or ()), *map(_column_of_cycle, given.cycles or ())}
+        used |= _find_named(given)
         names, codes, counters = _find_names_of_rows(frame, used)
     has_numbers = bool(given.weights) or any(getattr(given, name) is not None for name in OF_COLUMNS)
     is_open = not (given.text or given.is_of_series or given.text_by)
@@ -288,12 +288,18 @@ def _find_options(frame: nw.DataFrame[Any], given: Reading) -> dict[str, Any]:
             proposed_id = next(iter([*codes, *counters]), None)
             own = {} if proposed_id is None else {"id_column": proposed_id}
             return own | {"text": texts, "text_by": "letters"}
+    if (
+        given.is_of_series
+        and sum(series.dtype.is_numeric() for series in frame.iter_columns()) < _LEAST_SAMPLES
+    ):
+        counters = []  # of so few numbers each may be a sample
     proposed_id = next(iter([*codes[:1], *names, *counters]), None)
     proposed: dict[str, Any] = {} if proposed_id is None else {"id_column": proposed_id}
     if given.is_of_series or given.text_by == "letters":
         return proposed
     others = {*shown, id_column, proposed_id}
-    found = _decide_columns(frame, [name for name in frame.columns if name not in others])
+    free = [name for name in frame.columns if name not in others]
+    found = _decide_columns(frame, free, merges=bool(given.merge_variants))
     if given.columns:
         named = set(given.columns)
         found = [column for column in found if column.name in named or named == {"all"}]
@@ -333,10 +339,9 @@ def _propose_for_records(frame: nw.DataFrame[Any], found: Sequence[Column], give
     """What the columns of records suggest."""
     proposed: dict[str, Any] = {}
     compared = [column for column in found if column.role in COMPARED]
+    named = _find_named(given)
     if given.columns is None or "all" in given.columns:
-        options = given.columns, given.hide, given.log, given.as_categories
-        chosen = {name for some in options for name in some or ()}  # which cannot be shown alone
-        free = [column.name for column in compared if column.name not in chosen]
+        free = [column.name for column in compared if column.name not in named]
         for why, useless in _find_useless(frame, free).items():
             if len(useless) < len(compared):
                 proposed[why] = useless
@@ -354,16 +359,26 @@ def _propose_for_records(frame: nw.DataFrame[Any], found: Sequence[Column], give
     if many and given.columns is None:
         proposed["values"] = many
     counters = [column.name for column in compared if _counts_rows(frame.get_column(column.name))]
-    if counters and len(compared) > len(counters) and not given.columns:
+    counters = [name for name in counters if name not in named]
+    n_visible = sum(column.name not in (given.hide or ()) for column in compared)
+    if counters and n_visible > len(counters) and not given.columns:
         proposed["drop"] = [*(given.drop or ()), *counters]
         compared = [column for column in compared if column.name not in counters]
-    named = given.log or ()
-    tails = [name for name in find_heavy_tails(frame, compared) if name not in (*named, *codes)]
+    logs = given.log or ()
+    tails = [name for name in find_heavy_tails(frame, compared) if name not in (*logs, *codes)]
     if tails and given.metric != "cosine":
-        proposed["log"] = [*named, *tails]
+        proposed["log"] = [*logs, *tails]
     if given.metric != "cosine":
         proposed |= _propose_cycles(frame, found, given)
     return proposed
+
+
+def _find_named(given: Reading) -> set[str]:
+    """The columns that options name, which can neither be left out nor only be shown."""
+    weights = given.weights if isinstance(given.weights, Mapping) else {}
+    options = given.columns, given.hide, given.log, given.as_categories, weights
+    names = {name for some in options for name in some or ()}
+    return names | set(map(_column_of_cycle, given.cycles or ()))
 
 
 def _find_useless(frame: nw.DataFrame[Any], names: Sequence[str]) -> dict[str, list[str]]:
@@ -422,12 +437,15 @@ def _propose_cycles(frame: nw.DataFrame[Any], found: Sequence[Column], given: Re
     return {"cycles": [*named, *new]} if new else {}
 
 
-def _decide_columns(frame: nw.DataFrame[Any], names: Sequence[str]) -> list[Column]:
-    """The role of each column as it is without options; columns that nothing can be made of are left out."""
+def _decide_columns(frame: nw.DataFrame[Any], names: Sequence[str], *, merges: bool) -> list[Column]:
+    """The role of each column as it is without other options; those of no use are left out."""
     found, there = [], list(frame.columns)
     for name in names:
+        series = frame.get_column(name)
+        if merges and (variants := find_variants(series)) is not None:
+            series = merge_variants(series, variants)
         try:
-            found.append(decide_column(frame.get_column(name), name, there, None))
+            found.append(decide_column(series, name, there, None))
         except DataError:
             continue
     return found

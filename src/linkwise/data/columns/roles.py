@@ -113,6 +113,14 @@ def to_numbers(series: nw.Series[Any]) -> NDArray[np.float64]:
     return values / _DAY if what in ("date", "duration") else values
 
 
+def holds_whole_numbers(series: nw.Series[Any]) -> bool:
+    """Whether all values are whole, also where missing ones elsewhere made pandas write 7.0 for 7."""
+    if not series.dtype.is_float():
+        return bool(series.dtype.is_integer())
+    known = to_numbers(series)
+    return bool((known[~np.isnan(known)] % 1 == 0).all())
+
+
 def to_words(series: nw.Series[Any]) -> list[str | None]:
     """Convert categories to text, None where missing."""
     return [

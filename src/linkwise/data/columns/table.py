@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from linkwise.data.cells import format_cell
+from linkwise.data.columns.codes import turn_into_texts
 from linkwise.data.columns.log_scale import check_log
 from linkwise.data.columns.named_columns import NamedColumns, leave_out_weightless
 from linkwise.data.columns.proposals import Proposal
@@ -241,6 +242,8 @@ def understand(
     used = leave_out_weightless(names, weights)
     is_of_records = not reading.is_of_series and not used.has_blocks_alone
     parts: Mapping[str, tuple[str, ...]] = {}
+    if reading.text_by == "letters":
+        frame = turn_into_texts(frame, used.text)
     if reading.is_of_series:
         found, choices, told = understand_curves(frame, names)
     elif is_of_records:

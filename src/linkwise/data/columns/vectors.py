@@ -65,13 +65,7 @@ def expand_lists(frame: nw.DataFrame[Any], names: Sequence[str], *, may_be_equal
 
 
 def append_columns(frame: nw.DataFrame[Any], columns: Sequence[nw.Series[Any]]) -> nw.DataFrame[Any]:
-    """Append columns of the same length to a table that has at least one, whatever its index is.
-
-    Raises
-    ------
-    DataError
-        A name occurs twice.
-    """
+    """Append columns of the same length and with new names to a table that has at least one."""
     import narwhals as nw
 
     check_unique([*frame.columns, *(one.name for one in columns)])

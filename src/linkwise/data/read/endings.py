@@ -59,13 +59,7 @@ _LOOK = 4096  # bytes that show whether a file is text
 
 
 def ending_of_content(raw: bytes) -> str | None:
-    """The ending of a file that its first bytes tell; None if they tell nothing, as those of text do.
-
-    Raises
-    ------
-    DataError
-        The file is of another program.
-    """
+    """The ending of a file that its first bytes tell; None if they tell nothing, as those of text do."""
     for magic, ending in FIRST_BYTES.items():
         if raw.startswith(magic):
             return ending
@@ -90,10 +84,7 @@ def _ending_of_archive(raw: bytes) -> str:
 def ending_of_text(raw: bytes, name: str) -> str:
     """The ending of a file without a known one: that of JSON, ARFF, or of columns.
 
-    Raises
-    ------
-    DataError
-        The file is not text.
+    Raises `DataError` with a way out if the file is not text.
     """
     for magic, what in _OTHERS.items():
         if raw.startswith(magic):

@@ -112,11 +112,6 @@ def pivot_frame(frame: nw.DataFrame[Any], by: SeriesBy) -> Pivoted:
     """Make a row for each curve from a long table in memory, and return the same kind of table.
 
     Times and values may also be texts. For the rest see `pivot_series`.
-
-    Raises
-    ------
-    ImportError
-        polars is missing.
     """
     import narwhals as nw
 

@@ -213,7 +213,8 @@ def rewrite_numbers(
     This covers money, percentages, units, scales such as 2.5k and $3 M, negative numbers in brackets, and
     a plus behind the number, as in 500+. All numbers must have the same unit; only a zero may have none.
     With `comma_free`, a comma within a value can only be a decimal mark or stand between thousands: in a
-    file of quoted values "1,3" may be a list. The default for `decimal` is the only mark that fits all
+    file of quoted values "1,3" may be a list, and amounts such as "1250,00" are none. The default for
+    `decimal` is the only mark that fits all
     values. None if these are not numbers, or if 1,234 may be one thousand or one.
     """
     if _AMOUNT.match(re.sub(r"\s", " ", text.drop_nulls()[0])) is None:
@@ -244,10 +245,17 @@ def rewrite_numbers(
         return None
     if marks.str.contains(" ").any() and not (unit or fraction) and _may_be_telephones(number, text.name):
         return None
-    if decimal == "," and not (comma_free or unit or len(marks)):
+    if decimal == "," and not (comma_free or unit or len(marks) or _are_amounts(number)):
         return None
     plain = number.str.replace_all(rf"[{_MARKS[decimal]}]", "").str.replace(decimal, ".", literal=True)
     return WrittenNumbers(_sign_and_scale(plain, parts).alias(text.name), unit, decimal, len(marks) > 0)
+
+
+def _are_amounts(number: pl.Series) -> bool:
+    """Whether all numbers have two decimals, and most of them three digits or more before these."""
+    known = number.drop_nulls()
+    n_long = int(known.str.contains(r"^\d{3,},").sum())
+    return known.str.contains(r",\d\d$").all() and 2 * n_long > len(known)
 
 
 def _divide(text: pl.Series) -> pl.DataFrame:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Collection
+from collections.abc import Collection, Generator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,24 +28,17 @@ def read_sparse(raw: bytes) -> NDArray[Any]:
     """Read a sparse matrix from a .npz file, with its zeros."""
     from scipy.sparse import load_npz
 
-    try:
+    with _name_damage("a sparse matrix", "scipy.sparse.save_npz"):
         matrix = load_npz(io.BytesIO(raw))
         matrix.check_format() if hasattr(matrix, "check_format") else None
         return _to_dense(matrix)
-    except (DataError, MemoryError):
-        raise
-    except Exception as error:  # of damaged parts SciPy may raise anything
-        raise DataError(
-            f"This cannot be read as a sparse matrix: {shorten(str(error), 200)}. Save it again with"
-            " scipy.sparse.save_npz."
-        ) from None
 
 
 def read_matrix(raw: bytes) -> NDArray[Any]:
     """Read a Matrix Market file, dense or sparse, with its zeros."""
     from scipy.io import mminfo
 
-    try:
+    with _name_damage("a Matrix Market file", "scipy.io.mmwrite"):
         n_rows, n_columns, n_values, form, field, symmetry = mminfo(io.BytesIO(raw))
         check_dense(n_rows, n_columns)
         if field == "complex":
@@ -54,12 +48,18 @@ def read_matrix(raw: bytes) -> NDArray[Any]:
         if symmetry not in ("general", "symmetric"):
             raise DataError(f"The matrix is stored as {symmetry}. Save it again as general.")
         return _read_body(raw, (n_rows, n_columns), n_values, form, symmetry == "symmetric")
+
+
+@contextmanager
+def _name_damage(kind: str, writer: str) -> Generator[None, None, None]:
+    """Turn what SciPy raises of a damaged file, which may be anything, into an error with a way out."""
+    try:
+        yield
     except (DataError, MemoryError):
         raise
-    except Exception as error:  # of a damaged file SciPy may raise anything
+    except Exception as error:
         raise DataError(
-            f"This cannot be read as a Matrix Market file: {shorten(str(error), 200)}. Save it again with"
-            " scipy.io.mmwrite."
+            f"This cannot be read as {kind}: {shorten(str(error), 200)}. Save it again with {writer}."
         ) from None
 
 

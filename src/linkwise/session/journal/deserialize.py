@@ -31,6 +31,7 @@ from linkwise.session.journal.events import (
     MOST_GUIDELINES,
     MOST_NOTE,
     SETTINGS,
+    WITH_FACTS,
     Event,
     EventKind,
     Place,
@@ -55,6 +56,7 @@ REQUIRED_FIELDS = {  # whether an event of each kind has (first, second, answer,
     "answer": (True, True, True, False),
     "add": (True, True, True, False),
     "import": (False, False, False, False),
+    "move": (True, False, False, False),
     "done": (True, False, False, False),
     "name": (True, False, False, False),
     "change": (False, False, True, True),
@@ -63,7 +65,6 @@ REQUIRED_FIELDS = {  # whether an event of each kind has (first, second, answer,
     "undo": (False, False, False, True),
     **dict.fromkeys(SETTINGS, (False, False, False, False)),
 }
-WITH_FACTS = ("import", "done")
 MOST_PLACE = 10**15
 RECODED_KEY = "recoded"  # how often the data were replaced by another encoding of their rows
 CHANGEABLE = ("answer", "add")

@@ -16,7 +16,7 @@ from linkwise.errors import ConstraintError, SessionError, short_repr
 from linkwise.text_files import is_unicode
 
 EventKind = Literal[
-    "answer", "add", "import", "done", "name", "change", "sure", "note", "undo",
+    "answer", "add", "import", "move", "done", "name", "change", "sure", "note", "undo",
     "guidelines", "examples", "audit", "cost", "learner", "rate",
 ]  # fmt: skip
 
@@ -46,24 +46,26 @@ class Event:
         Position in the session, from 1.
     kind : str
         What it is: the ``"answer"`` to a question, a volunteered pair (``"add"``), an ``"import"`` of pairs,
-        a cluster that is ``"done"``, a ``"name"`` for a cluster, the ``"change"`` of an earlier answer, the
-        confirmation that one is right (``"sure"``), a later ``"note"`` on one, or the ``"undo"`` of an event.
+        a ``"move"`` of rows to another cluster, a cluster that is ``"done"``, a ``"name"`` for a cluster, the
+        ``"change"`` of an earlier answer, the confirmation that one is right (``"sure"``), a later ``"note"``
+        on one, or the ``"undo"`` of an event.
         Of what is not about pairs: the ``"guidelines"``, the ``"examples"``, the pairs of an ``"audit"``, a
         ``"cost"``, another ``"learner"`` or another error ``"rate"``.
     when : str
         UTC, ISO 8601.
     first, second : int or None
-        The rows of an answer or a volunteered pair; for a cluster that is named or done, `first` alone is
-        a row of it.
+        The rows of an answer or a volunteered pair; for a cluster that is named or done, and for rows that
+        are moved, `first` alone is one of the rows.
     answer : {"yes", "no", "unsure"} or None
         For a change it is the new answer, for a confirmation the confirmed one.
     target : int or None
         Number of the event that is changed, confirmed, noted or undone.
     facts : tuple of Fact
-        The pairs of an import, or of a cluster that is done; of a volunteered pair that is certain, the pair.
+        The pairs of an import, of rows that are moved, or of a cluster that is done; of a volunteered pair
+        that is certain, the pair.
     source : str
-        The file of an import, the name of a cluster, who gave an answer, a volunteered pair or a note, or
-        whose answers an audit or a cost is about.
+        The file of an import, the name of a cluster, who gave an answer, a volunteered pair or a note, who
+        moved rows, or whose answers an audit or a cost is about.
     is_sure : bool
         Whether the answer is certain in a session whose answers may be wrong. Only a settled event has it
         (see `settle_events`).
@@ -128,7 +130,9 @@ class Event:
 REVISIONS: tuple[EventKind, ...] = ("change", "sure")  # events about the answer of an earlier one
 WITH_TARGET: tuple[EventKind, ...] = (*REVISIONS, "note")  # events about an earlier one, less the undo
 SETTINGS: tuple[EventKind, ...] = ("guidelines", "examples", "audit", "cost", "learner", "rate")
-ABOUT_PAIRS: tuple[EventKind, ...] = ("answer", "add", "import", "done")
+WITH_FACTS: tuple[EventKind, ...] = ("import", "move", "done")
+"""Each of these holds several pairs, which are certain."""
+ABOUT_PAIRS: tuple[EventKind, ...] = ("answer", "add", *WITH_FACTS)
 ASIDE: tuple[EventKind, ...] = ("name", "note", "guidelines", "examples", "audit", "cost")
 """No question depends on these."""
 WAITING: tuple[EventKind, ...] = ("add", "import", "guidelines", "examples", "audit", "cost")

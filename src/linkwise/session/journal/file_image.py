@@ -27,12 +27,7 @@ PAGE_SIZES = [2**n for n in range(9, 17)]
 def read_image(path: Path) -> bytes:
     """Read the database of a session file as of its last commit, in a form that needs no log.
 
-    Raises
-    ------
-    SessionLockedError
-        Another process writes to the file all the time.
-    OSError
-        The file cannot be read.
+    Raises `SessionLockedError` if another process writes to the file all the time.
     """
     content, log = _read_both(path)
     image = _apply_log(content, log)

@@ -186,22 +186,13 @@ class Store:
 
     # ------------------------------------------------------------ writing
     def append(self, kind: EventKind, *, after: int, **fields: Any) -> Event:
-        """Commit one event of now durably if `after` is still the last one.
-
-        Raises
-        ------
-        WriteConflict
-            Another client wrote first; nothing is written.
-        """
+        """Commit one event of now durably if `after` is still the last one, as `append_all`."""
         return self.append_all([Event(0, kind, read_time(), **fields)], after=after)[0]
 
     def append_all(self, events: Sequence[Event], *, after: int) -> list[Event]:
         """Commit events durably, all or none, if `after` is still the last one; number them from there on.
 
-        Raises
-        ------
-        WriteConflict
-            Another client wrote first; nothing is written.
+        Raises `WriteConflict` if another client wrote first; nothing is written.
         """
         numbered = [replace(event, number=number) for number, event in enumerate(events, after + 1)]
         with self._translate_errors(), self._transaction():
@@ -214,11 +205,11 @@ class Store:
     def _insert_event(self, event: Event) -> None:
         columns = ("number", "kind", "when", "first", "second", "answer", "target", "source")
         start, position = (None, None) if event.place is None else event.place
-        beside = beside_answer(event).values()
+        own = "note" if event.kind == "note" else None  # whose empty text removes a note
         values = (
             *(getattr(event, name) for name in columns),
             *(start, position),
-            *(None if value == "" and event.kind != "note" else value for value in beside),
+            *(None if value == "" and name != own else value for name, value in beside_answer(event).items()),
             _to_json(event.value) if event.kind in SETTINGS else None,
         )
         self._db.execute(f"INSERT INTO event VALUES ({', '.join('?' * len(values))})", values)

@@ -15,10 +15,10 @@ from typing import Any
 
 from linkwise.constraints.closure import format_chain
 from linkwise.constraints.constraints import Constraints
-from linkwise.constraints.error_rates import AssumedRate, rate_of_source
+from linkwise.constraints.error_rates import AssumedRate
 from linkwise.constraints.evidence import Evidence
 from linkwise.constraints.facts import ANSWERS, Answer, Fact
-from linkwise.constraints.fallible import FallibleEvidence, make_evidence
+from linkwise.constraints.fallible import FallibleEvidence, make_evidence, rate_of_source
 from linkwise.errors import (
     ConstraintError,
     DataMismatchError,
@@ -32,6 +32,7 @@ from linkwise.session.journal.events import (
     MOST_EXAMPLES,
     REVISIONS,
     SETTINGS,
+    WITH_FACTS,
     WITH_TARGET,
     AuditPlan,
     Event,
@@ -369,7 +370,7 @@ def names_of(events: Sequence[Event]) -> dict[int, str]:
 
 def facts_of(event: Event) -> tuple[Fact, ...]:
     """The pairs of an event, with their answers."""
-    if event.kind in ("import", "done"):
+    if event.kind in WITH_FACTS:
         return event.facts
     if event.first is None or event.second is None or event.answer is None:
         raise SessionDamagedError(
@@ -413,7 +414,7 @@ def add_event(evidence: Evidence, event: Event) -> None:
 
 def certain_facts(event: Event, error_rate: AssumedRate = None) -> tuple[Fact, ...]:
     """The facts of a settled event that are right even if answers may be wrong."""
-    is_certain = event.is_sure or event.kind in ("import", "done")
+    is_certain = event.is_sure or event.kind in WITH_FACTS
     if not is_certain and rate_of_source(error_rate, event.source) != 0:
         return ()
     return tuple(fact for fact in facts_of(event) if fact.answer != "unsure")
@@ -425,7 +426,7 @@ def fallible_facts(event: Event) -> tuple[Fact, ...]:
     An answer that is certain is among them: it answers a question, too.
     """
     facts = facts_of(event)
-    if event.kind in ("import", "done"):
+    if event.kind in WITH_FACTS:
         return tuple(fact for fact in facts if fact.answer == "unsure")
     return facts
 

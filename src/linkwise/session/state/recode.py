@@ -36,12 +36,8 @@ def match_rows(
 def move_events(events: Sequence[Event], here: Mapping[int, int], names: Sequence[str] | None) -> list[Event]:
     """Let all events name the rows by their new positions.
 
-    Pairs of audits and earlier examples whose rows are gone are left out.
-
-    Raises
-    ------
-    DataMismatchError
-        Rows of other events are gone; the error names them.
+    Pairs of audits and earlier examples whose rows are gone are left out. Raises `DataMismatchError` if
+    rows of other events are gone; it names them.
     """
     used = {row for event in events for row in _rows_of(event)}
     gone = sorted(used - here.keys())

@@ -25,7 +25,7 @@ from linkwise.learn.item_labels import Shown, read_labels
 from linkwise.learn.learner import Learner, Question, Reason
 from linkwise.learn.memo import Memo
 from linkwise.learn.run import Run
-from linkwise.session.journal.events import Event
+from linkwise.session.journal.events import WITH_FACTS, Event
 from linkwise.session.journal.stored_clustering import Doubts, StoredClustering
 from linkwise.session.state.colours import Identities, Shade, match_numbers, number_rows, show_numbers
 from linkwise.session.state.event_lists import add_event, constraints_of, evidence_of, facts_of
@@ -275,7 +275,7 @@ def _count_known(events: Sequence[Event], known: int) -> int:
 
 def _apply_event(run: Run, event: Event) -> None:
     """Tell the run of a learner about one event."""
-    if event.kind in ("import", "done"):
+    if event.kind in WITH_FACTS:
         add_event(run.evidence, event)
         run.refresh()
     else:

@@ -180,10 +180,6 @@ class SessionState:
         """The settled events in the order of their questions."""
         return self._follow_lists().ordered
 
-    def find_settled(self, number: int) -> Event | None:
-        """The settled event of a number, if there is one."""
-        return next((event for event in self.settled if event.number == number), None)
-
     def last_start(self) -> int:
         """Number of the last event on which questions depend; 0 before the first."""
         return find_last_start(self._journal.events)

@@ -96,7 +96,7 @@ def build_status(
         n_yes=answers.count("yes"),
         n_no=answers.count("no"),
         n_unsure=answers.count("unsure"),
-        n_volunteered=sum(e.kind == "add" for e in history),
+        n_volunteered=sum(len(e.facts) if e.kind == "move" else e.kind == "add" for e in history),
         n_imported=sum(len(e.facts) for e in history if e.kind == "import"),
         n_done=sum(e.kind == "done" for e in history),
         n_inferred=known.n_inferred,

@@ -23,8 +23,7 @@ from linkwise.app.cli.cluster_reports import (
 from linkwise.app.project.column_advice import describe_proposals
 from linkwise.app.project.data_source import (
     check_exists,
-    explain_ids,
-    read_pairs_file,
+    read_pairs_of,
     read_rows,
     resolve_name,
     row_ids,
@@ -55,7 +54,7 @@ from linkwise.app.terminal import screen
 from linkwise.app.terminal.progress import busy
 from linkwise.app.terminal.protocol import emit
 from linkwise.constraints.constraints import Constraints
-from linkwise.data import Rows
+from linkwise.data import Rows, Table
 from linkwise.data.joining import ClusterColumns, Joined
 from linkwise.data.reading import Reading
 from linkwise.errors import DataError, InfeasibleConstraintsError, NothingAskedWarning
@@ -93,8 +92,7 @@ def cluster(
         given, choice = choice, choose_by_proposals(choice, rows.table)
         method = check_clusterer(choice)
         ids = row_ids(rows.table)
-        with explain_ids(rows.table):
-            pairs = _read_pairs(constraints, ids, len(rows.table), error_rate)
+        pairs, said = _read_pairs(constraints, rows.table, error_rate)
         with name_rows_in_conflict(ids):
             model = build_clusterer(choice, len(rows.table), rows.encoded.nominal)
             _fit(model, rows.encoded.X, pairs, progress)
@@ -106,7 +104,7 @@ def cluster(
     if is_importable and not as_json:
         next_step = _ask_instead(file, reading, given, constraints, is_proposed=is_proposed)
     title = f"{file.name}: {count_noun(len(rows.table), 'row')}"
-    _report(method, title, rows, pairs, model, next_step, is_proposed=is_proposed)
+    _report(method, title, rows, pairs, model, next_step, said, is_proposed=is_proposed)
     summary = summarize_clusters(method, model, pairs, rows.encoded) if as_json else {}
     if as_json and error_rate is not None:
         summary["suspects"] = summarize_suspects(pairs, ids)
@@ -173,13 +171,13 @@ def _read_rows(
 
 
 def _read_pairs(
-    constraints: Path | None, ids: list[str] | None, n_rows: int, error_rate: float | str | None
-) -> Constraints:
+    constraints: Path | None, table: Table, error_rate: float | str | None
+) -> tuple[Constraints, tuple[str, ...]]:
     """Read the pairs; of contradictory ones say that those that are probably wrong can be left out."""
     if constraints is None:
-        return Constraints(n_rows)
+        return Constraints(len(table)), ()
     try:
-        return read_pairs_file(constraints, ids, n_rows, error_rate)
+        return read_pairs_of(constraints, table, error_rate)
     except InfeasibleConstraintsError as error:
         if not error.chain or error.chain[0] == error.chain[-1]:
             raise
@@ -196,6 +194,7 @@ def _report(
     pairs: Constraints,
     model: Any,
     next_step: str | None,
+    said: Sequence[str],
     *,
     is_proposed: bool,
 ) -> None:
@@ -209,7 +208,7 @@ def _report(
             f"The method is {method.name}, which finds many small groups."
             f" --method {DEFAULT_CLUSTERER} finds a few large clusters instead."
         )
-    notes = (*rows.table.notes, *rows.encoded.notes, *decided)
+    notes = (*rows.table.notes, *rows.encoded.notes, *decided, *said)
     console.print(screen.draw_opening(title, notes), highlight=False)
     for part in report_suspects(pairs, row_ids(rows.table)):
         console.print(part, highlight=False)

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from linkwise.app.page.presenter import Presenter
 
 AUTO_BUDGET = 100
+ANYWHERE = PageAddress()
 AUTO_STEPS = 10  # lines that are printed on the way
 
 
@@ -48,11 +49,20 @@ def demo(
     session: Path | None,
     error_rate: float | str | None = None,
     terminal: bool = False,
+    port: int | None = None,
+    browser: bool | None = None,
 ) -> None:
     """Ask about bundled data; let their classes answer if wanted, or if nobody is there to answer."""
     again = quote_command("linkwise", "demo", name, *_options(seed, session, error_rate))
-    if not auto and not terminal and can_open():
-        ask_on_page(name, budget, seed, session, again, error_rate)
+    wants_page = port is not None or browser is not None
+    if wants_page and (auto or terminal):
+        flag = "--auto" if auto else "--terminal"
+        raise UsageError(
+            f"--port and --browser are about the page, which {flag} does not open. Use one of them."
+        )
+    if wants_page or (not auto and not terminal and can_open()):
+        address = PageAddress(port=port or 0, browser=browser is not False)
+        ask_on_page(name, budget, seed, session, again, error_rate, address)
         return
     data = load_demo(name)
     console = Console()
@@ -95,6 +105,7 @@ def ask_on_page(
     path: Path | None,
     again: str,
     error_rate: float | str | None = None,
+    address: PageAddress = ANYWHERE,
 ) -> None:
     """The page about bundled data."""
     presenters: list[Presenter] = []
@@ -116,7 +127,7 @@ def ask_on_page(
         saved = f"{count_noun(n_answers or 0, 'answer')} saved in {path}"
         return f"Interrupted: {saved}{told}. Go on with: {again}"
 
-    serve_page(PageSource(name, begin, ended), PageAddress())
+    serve_page(PageSource(name, begin, ended), address)
 
 
 # ---------------------------------------------------------------- by hand

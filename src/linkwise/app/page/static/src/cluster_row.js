@@ -1,10 +1,11 @@
 /** One line of the list of clusters. */
-import { openDone, openMerge } from "./cluster_dialogs.js";
+import { openMerge } from "./cluster_dialogs.js";
 import { createProfile, renderLinks } from "./cluster_profile.js";
 import { describeAnswered } from "./cluster_wording.js";
 import { slotName } from "./colours.js";
 import { createButton } from "./controls.js";
 import { h, listChildren, setText } from "./dom.js";
+import { openMembers } from "./members_dialog.js";
 import { clusterName, describeName, formatCount, formatNumber, formatPercent } from "./wording.js";
 
 /** @import { Page } from "./page.js" */
@@ -48,7 +49,7 @@ export class ClusterRow {
     this.profile = createProfile(page);
     this.done = h("span", { class: "lw-done" }, "✓ done");
     this.mergeButton = createButton("Merge…", () => openMerge(page, this.cluster), { className: "lw-quiet" });
-    this.doneButton = createButton("Done…", () => openDone(page, this.cluster), { className: "lw-quiet" });
+    this.openButton = createButton("Rows…", () => openMembers(page, this.cluster), { className: "lw-quiet" });
     this.hits = h("p", { class: "lw-typical lw-hits", hidden: true });
     this.rules = h("ul", { class: "lw-rules", hidden: true });
     this.node = h(
@@ -59,7 +60,7 @@ export class ClusterRow {
       this.size,
       h("span", { class: "lw-share", "aria-hidden": "true" }, this.bar),
       ...this.profile.nodes,
-      h("div", { class: "lw-actions" }, this.done, this.mergeButton, this.doneButton),
+      h("div", { class: "lw-actions" }, this.done, this.openButton, this.mergeButton),
       this.hits,
       this.rules,
     );
@@ -134,8 +135,7 @@ export class ClusterRow {
     setText(this.size, `${formatCount(cluster.size, "row")} · ${share}`);
     this.bar.style.width = `${(100 * cluster.size) / state.rows}%`;
     this.done.hidden = !cluster.done;
-    this.doneButton.hidden = cluster.done || isNoise;
-    this.doneButton.setAttribute("aria-label", `Done: ${label}`);
+    this.openButton.setAttribute("aria-label", `Rows of ${label}`);
     this.mergeButton.hidden = isOnly || isNoise;
     this.mergeButton.setAttribute("aria-label", `Merge ${label} with another cluster`);
   }

@@ -192,15 +192,24 @@ export class Controller {
     this.display.updateSelection();
   }
 
-  /** @param {string} what */
-  async export(what) {
-    const reply = await this.request({ do: "export", what });
+  /**
+   * Download a file of the host.
+   * @param {string} what
+   * @param {{ ending?: string }} [more]
+   * @param {ShowOutcome} [show]
+   */
+  async export(what, more = {}, show = () => {}) {
+    const reply = await this.request({ do: "export", what, ...more });
     if (!reply.ok) {
       this.warn(reply.error.text);
+      show(reply.error.text, "warn");
       return;
     }
     if (reply.file) this.display.download(reply.name, reply.type, reply.file);
-    this.display.showNotice(describeDownload(reply.name));
+    const words = joinSentences(describeDownload(reply.name), ...(reply.notes ?? []));
+    this.display.showNotice(words);
+    this.display.announce(words);
+    show(words);
   }
 
   // ---------------------------------------------------------------- storing

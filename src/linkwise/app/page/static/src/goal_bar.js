@@ -5,6 +5,8 @@ import { formatCount, formatNumber } from "./wording.js";
 
 /** @import { State } from "./protocol.d.ts" */
 
+const FEW = 5; // answers; a median of fewer says little
+
 /**
  * The pace, and with a budget what is done and how long the rest will take; empty if nothing is known.
  * @param {number} done answers
@@ -12,7 +14,7 @@ import { formatCount, formatNumber } from "./wording.js";
  * @param {number | null | undefined} seconds that an answer takes
  */
 export function describeGoal(done, budget, seconds) {
-  const pace = formatSeconds(seconds);
+  const pace = done < FEW ? "" : formatSeconds(seconds);
   const left = budget ? Math.max(0, budget - done) : 0;
   return [
     budget ? `${formatNumber(done)} of ${formatCount(budget, "answer")}` : "",

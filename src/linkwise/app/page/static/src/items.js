@@ -147,9 +147,7 @@ function renderCurve(series, low, high) {
  */
 function renderPicture(name, image) {
   if (!image.startsWith("data:image/")) return h("p", {}, "This picture cannot be shown.");
-  const picture = h("img", { class: "lw-picture", src: image, alt: `Picture of ${name}` });
-  picture.addEventListener("load", () => picture.classList.toggle("lw-small", picture.naturalWidth < 96));
-  return picture;
+  return h("img", { class: "lw-picture", src: image, alt: `Picture of ${name}` });
 }
 
 /**

@@ -12,6 +12,8 @@ export const createLiveRegion = () => h("p", { class: "lw-hidden", role: "status
 export class Page {
   /** @type {Controller} */
   controller;
+  /** The plot as an SVG picture, with the names of the clusters; null while there is none. @type {() => string | null} */
+  drawPlot = () => null;
   /** What distinguishes each cluster, by number. @type {Map<number, string>} */
   profiles = new Map();
   #prefix;

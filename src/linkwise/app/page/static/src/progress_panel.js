@@ -3,6 +3,7 @@ import { createColumnOffer } from "./column_offer.js";
 import { createButton, renderKey } from "./controls.js";
 import { h, s, setText } from "./dom.js";
 import { createGoalBar } from "./goal_bar.js";
+import { openResults, RESULTS } from "./results_dialog.js";
 import { openReview } from "./review_dialog.js";
 import { openSuspects } from "./suspects_dialog.js";
 import { countReview, describeCounts, describePeople } from "./team.js";
@@ -10,6 +11,7 @@ import { openTeam } from "./team_dialog.js";
 import { TEAM } from "./team_wording.js";
 import {
   countSuspects,
+  describeAgreement,
   describeOtherFacts,
   describeSession,
   formatCount,
@@ -107,6 +109,11 @@ export function createProgressPanel(page) {
   const [answers, inferred] = [createTile(), createTile()];
   const chart = h("div", { class: "lw-bars" });
   const advice = h("p", { class: "lw-advice" });
+  const results = createButton([RESULTS, renderKey("E")], () => openResults(page), {
+    hidden: true,
+    "aria-haspopup": "dialog",
+    "aria-keyshortcuts": "E",
+  });
   const goal = createGoalBar();
   const doubt = createDoubtBar();
   const errors = h("p", { class: "lw-soft", hidden: true });
@@ -117,6 +124,7 @@ export function createProgressPanel(page) {
     "aria-haspopup": "dialog",
     "aria-keyshortcuts": "R",
   });
+  const agreement = h("p", { class: "lw-soft" });
   const details = h("p", { class: "lw-soft" });
   const team = createTeamLine(page);
   const columns = createColumnOffer(page);
@@ -130,10 +138,12 @@ export function createProgressPanel(page) {
     goal.node,
     doubt.node,
     h("div", { class: "lw-stable" }, chart, advice),
+    results,
     columns.node,
     errors,
     suspects,
     review,
+    agreement,
     details,
   );
   let drawn = "";
@@ -156,6 +166,7 @@ export function createProgressPanel(page) {
       setText(advice, (!state.ended && state.advice?.text) || "");
       goal.update(state);
       doubt.update(state.advice?.wrong);
+      results.hidden = !state.advice?.stop || Boolean(state.ended);
       advice.dataset.stop = String(Boolean(state.advice?.stop));
       columns.update(state);
       setText(errors, state.errors ?? "");
@@ -164,6 +175,8 @@ export function createProgressPanel(page) {
       suspects.hidden = !state.n_suspects;
       setText(toReview, countReview(state.n_review ?? 0));
       review.hidden = !state.n_review;
+      setText(agreement, describeAgreement(state.agreement));
+      agreement.hidden = typeof state.agreement !== "number";
       setText(details, describeSession(state));
       node.hidden = false;
     },

@@ -61,6 +61,7 @@ export interface SessionEvent {
     | "answer"
     | "add"
     | "import"
+    | "move"
     | "done"
     | "name"
     | "change"
@@ -136,7 +137,7 @@ export interface ConflictLink {
   values?: string[];
   answer: "yes" | "no";
   event: number | null;
-  kind: "answer" | "add" | "import" | "done";
+  kind: "answer" | "add" | "import" | "move" | "done";
   /** Who gave the answer, or the file of an import. */
   source: string;
 }

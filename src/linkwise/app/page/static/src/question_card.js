@@ -4,7 +4,8 @@ import { h, listChildren, setText } from "./dom.js";
 import { renderPair } from "./items.js";
 import { LATER, postpone } from "./later.js";
 import { NoteField } from "./note_field.js";
-import { describeNumber } from "./question_wording.js";
+import { describeBeginning, describeNumber } from "./question_wording.js";
+import { openResults, RESULTS } from "./results_dialog.js";
 import { WAITING, WAITING_ADVICE } from "./team.js";
 import {
   ANSWER_LABELS,
@@ -37,29 +38,16 @@ const NEXT_STEPS =
  * @param {State} state
  */
 function renderFinish(page, state) {
-  const { controller } = page;
   const found = formatCount(countClusters(state), "cluster");
   const from = `${formatCount(state.rows, "row")}, from ${formatCount(state.counts.answers, "answer")}.`;
   const reason =
     state.ended === "budget" ? "A larger budget allows more questions." : describeExhaustion(state.counts);
-  const agreement =
-    typeof state.agreement === "number" &&
-    h(
-      "p",
-      {},
-      `Agreement with the known classes (adjusted Rand index): ${state.agreement.toFixed(2)}. `,
-      "1 means identical, 0 is chance.",
-    );
-  const saveLabels = () => controller.export("labels");
-  const saveRules = () => controller.export("rules");
   return listChildren(
     h("p", { class: "lw-lead" }, `${found} in ${from} ${reason}`),
-    agreement,
     h(
       "div",
       { class: "lw-answers" },
-      createButton("Save the clusters", saveLabels, { className: "lw-answer lw-main" }),
-      state.rules && createButton("Save the rules", saveRules, { className: "lw-answer" }),
+      createButton([RESULTS, renderKey("E")], () => openResults(page), { className: "lw-answer lw-main" }),
     ),
     h("p", { class: "lw-soft" }, NEXT_STEPS),
   );
@@ -75,6 +63,7 @@ export class QuestionCard {
     this.page = page;
     this.eyebrow = h("p", { class: "lw-eyebrow" });
     this.heading = h("h2", { id: page.createId("asked"), tabindex: "-1" });
+    this.beginning = h("p", { class: "lw-soft", hidden: true });
     this.pair = h("div", { class: "lw-items" });
     this.finish = h("div", { class: "lw-finish", hidden: true });
     this.buttons = ANSWER_KEYS.map(([answer, letter]) =>
@@ -115,6 +104,7 @@ export class QuestionCard {
       { class: "lw-card lw-question", "aria-labelledby": this.heading.id },
       this.eyebrow,
       this.heading,
+      this.beginning,
       this.pair,
       this.finish,
       this.bar,
@@ -154,6 +144,7 @@ export class QuestionCard {
     else if (hasEnded) this.#showEnd(state);
     else this.#showPlaceholder("One moment", "Choosing the next question");
     this.more.hidden = false;
+    this.beginning.hidden = !question || !this.beginning.textContent;
     this.finish.hidden = !hasEnded;
     this.pair.hidden = hasEnded;
     for (const node of [this.bar, this.why.opener, this.guess.opener, this.note.opener, this.later])
@@ -190,6 +181,7 @@ export class QuestionCard {
   #showQuestion(state, question) {
     setText(this.eyebrow, describeNumber(state.counts.answers + 1, state.budget, question.why));
     setText(this.heading, QUESTION);
+    setText(this.beginning, describeBeginning(state.counts.answers + 1));
     const shown = `${question.id} ${state.table?.encoding ?? ""}`; // the same rows may look otherwise
     if (this.#shown === shown) return;
     this.#shown = shown;

@@ -3,6 +3,18 @@ import { formatNumber } from "./wording.js";
 
 const CHECK = "Please check: "; // begins the reason of a question about earlier answers
 
+const FEW = 2; // answers, of which there is nothing to check yet
+const BEGINNING = 8; // questions that mostly look for clusters
+
+/**
+ * What a person should know of the first questions; empty later.
+ * @param {number} n number of the question
+ */
+export const describeBeginning = (n) =>
+  n <= BEGINNING
+    ? "The first questions look for how many clusters there are. Most of their answers are “different”."
+    : "";
+
 /**
  * The line above a question: its number, and whether it checks earlier answers.
  * @param {number} n
@@ -11,5 +23,5 @@ const CHECK = "Please check: "; // begins the reason of a question about earlier
  */
 export function describeNumber(n, budget, why) {
   const number = `Question ${formatNumber(n)}${budget ? ` of ${formatNumber(budget)}` : ""}`;
-  return why.startsWith(CHECK) ? `${number} · checks earlier answers` : number;
+  return n > FEW && why.startsWith(CHECK) ? `${number} · checks earlier answers` : number;
 }

@@ -15,8 +15,7 @@ export const KINDS = { yes: "must-link", no: "cannot-link" };
  * @returns {Request}
  */
 export function repeatRequest(state, request, pair) {
-  if (!pair || pair.answer === "unsure" || (request.do !== "answer" && request.do !== "merge"))
-    return request;
+  if (!pair || pair.answer === "unsure" || !["answer", "merge", "split"].includes(request.do)) return request;
   const question = state?.question;
   if (question && request.do === "answer") {
     const rows = new Set([question.first.row, question.second.row, pair.first, pair.second]);

@@ -12,6 +12,7 @@ import { fitRows, isSameViewport, panBy, pointSize, toPixels, toUnits, zoomAt } 
 /** @import { RowMark } from "./plot_marks.js" */
 /** @import { Viewport } from "./viewport.js" */
 
+const MOST_DRAWN = 20_000; // rows in a picture; of more every second, third, … is drawn
 const REACH = 9; // pixels around the pointer
 
 /**
@@ -167,6 +168,28 @@ export class Scatter {
     this.#viewport = zoomAt(this.#viewport, this.#home, this.#size, factor, px, py);
     this.#paintLater();
     this.#point(px, py);
+  }
+
+  /** What is seen as an SVG picture; null before anything is. */
+  writePicture() {
+    const [viewport, palette, size] = [this.#viewport, this.#palette, this.#size];
+    if (!viewport || !palette || !this.#places.length) return null;
+    const colours = createColourTable(palette, this.#slots, this.#noise, null);
+    const n = this.#places.length / 2;
+    const step = Math.ceil(n / MOST_DRAWN);
+    const radius = (pointSize(viewport, this.#home ?? viewport, size, n) / 2).toFixed(1);
+    const dots = [];
+    for (let row = 0; row < n; row += step) {
+      const [x, y] = this.#locate(viewport, row);
+      const [r, g, b] = colours.subarray(4 * this.#labels[row]);
+      dots.push(
+        `<circle cx="${x.toFixed(1)}" cy="${y.toFixed(1)}" r="${radius}" fill="rgb(${r},${g},${b})"/>`,
+      );
+    }
+    const { width, height } = size;
+    const box = `width="${width}" height="${height}" viewBox="0 0 ${width} ${height}"`;
+    const paper = `<rect width="100%" height="100%" fill="${palette.paper}"/>`;
+    return `<svg xmlns="http://www.w3.org/2000/svg" ${box}>${paper}<g fill-opacity=".85">${dots.join("")}</g></svg>\n`;
   }
 
   close() {

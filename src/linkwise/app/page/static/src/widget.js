@@ -23,6 +23,7 @@ import { createMapPanel } from "./map_panel.js";
 import { Page } from "./page.js";
 import { createProgressPanel } from "./progress_panel.js";
 import { QuestionCard } from "./question_card.js";
+import { openResults } from "./results_dialog.js";
 import { openReview } from "./review_dialog.js";
 import { openTeam } from "./team_dialog.js";
 import { CONNECTED_AGAIN, describeResumption } from "./wording.js";
@@ -50,6 +51,7 @@ function render({ model, el }) {
   const header = createHeader(page);
   const card = new QuestionCard(page);
   const map = createMapPanel(page, model);
+  page.drawPlot = () => map.plot.writePicture();
   const progress = createProgressPanel(page);
   const clusters = new ClustersPanel(page, map.plot);
   const banner = h("p", { class: "lw-banner", role: "alert", hidden: true });
@@ -118,6 +120,7 @@ function render({ model, el }) {
     g: () => toggle("guess"),
     a: () => controller.state?.question && card.note.toggle(),
     h: () => openHistory(page),
+    e: () => openResults(page),
     i: () => openGuidelines(page),
     c: () => openColumns(page),
     r: () => openReview(page),

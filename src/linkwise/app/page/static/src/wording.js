@@ -59,6 +59,7 @@ const SOURCES = {
   answer: "your answer",
   add: "added by you",
   import: "imported",
+  move: "rows that were moved",
   done: "cluster marked as done",
 };
 
@@ -96,6 +97,7 @@ export function describeEvent(event) {
   if (event.kind === "note") return `the note on answer ${event.target}`;
   if (event.kind === "sure") return `the confirmation of answer ${event.target}`;
   if (event.kind === "guidelines" || event.kind === "examples") return `the change of the ${event.kind}`;
+  if (event.kind === "move") return `rows moved (${formatCount(event.pairs, "pair")})`;
   if (event.kind === "done") return `the cluster of ${first} is done`;
   if (event.kind === "name") {
     return event.text
@@ -247,6 +249,12 @@ export const describeSource = (link) => `${SOURCES[link.kind] ?? link.kind}, num
 
 /** @param {State} state */
 export const countClusters = (state) => state.clusters.length + (state.more_clusters || 0);
+
+/** @param {number | null | undefined} index the adjusted Rand index of clusters and known classes, if there are any */
+export const describeAgreement = (index) =>
+  typeof index === "number"
+    ? `Agreement with the known classes (adjusted Rand index): ${index.toFixed(2)}. 1 means identical, 0 is chance.`
+    : "";
 
 /** @param {Counts} counts */
 export function describeOtherFacts(counts) {
