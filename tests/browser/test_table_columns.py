@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,11 +10,13 @@ from typing import Any
 import polars as pl
 import pytest
 
+from app.page.test_column_tasks import write_contacts
 from app.page.test_table_columns import write_people
 from browser.test_axe import Look, look, pytestmark  # noqa: F401  # `look` is a fixture
 from linkwise.app.page.opening import present_project
 from linkwise.app.page.presenter import Presenter
 from linkwise.app.project.method_choice import MethodChoice
+from linkwise.app.project.options import SessionOptions
 from linkwise.app.project.project import open_project
 from linkwise.data.reading import Reading
 
@@ -165,3 +168,34 @@ def test_two_hundred_columns(opened: Any, tmp_path: Path, width: int) -> None:
     page.wait_for_function(
         "() => !document.querySelector('.lw-question').innerText.includes('measurement 170')"
     )
+
+
+def contacts(folder: Path) -> Presenter:
+    data = folder / "contacts.csv"
+    write_contacts(data)
+    kept = SessionOptions(as_is=True)
+    return present_project(
+        open_project(data, folder / "c.linkwise", Reading(id_column="id"), MethodChoice(), kept)
+    )
+
+
+def test_a_click_finds_duplicates_with_the_learner_for_them(
+    opened: Any,
+    tmp_path: Path,
+    look: Look,  # noqa: F811
+) -> None:
+    page = opened(lambda: contacts(tmp_path))
+    page.wait_for_selector(".lw-table tbody tr")
+    page.get_by_role("button", name="Find duplicates").click()
+    assert line(page, "street").get_attribute("data-use") == "compare"
+    assert line(page, "region").get_attribute("data-use") == "show"
+    look(page, "columns for duplicates")
+    page.get_by_role("button", name="Start").click()
+    page.wait_for_selector("dialog", state="detached")
+    page.get_by_text(re.compile("RecordLinkage")).first.wait_for()
+    page.keyboard.press("c")
+    page.wait_for_selector(".lw-table tbody tr")
+    page.get_by_role("button", name="Group records").click()
+    page.get_by_role("button", name="Start").click()
+    page.wait_for_selector("dialog", state="detached")
+    page.get_by_text(re.compile("KIN")).first.wait_for()

@@ -281,3 +281,34 @@ def test_a_killed_process_leaves_the_old_encoding_or_the_new_one(tmp_path):
         assert set(found) == {False, True}  # the moments were such that it could have gone wrong
     finally:
         workers.close()
+
+
+def test_another_learner_comes_with_another_encoding_or_without(tmp_path):
+    path = begin(tmp_path / "a.linkwise")
+    with Session.open(path, X, ids=IDS) as session:
+        before = session.events
+        session.recode(OTHER, ids=IDS, learner=lw.KIN(random_state=3))
+        assert session.events[:-1] == before
+        assert (session.events[-1].kind, session.events[-1].number) == ("learner", len(before) + 1)
+        assert session.learner == {"name": "KIN", "parameters": {"random_state": 3}}
+        session.recode(OTHER, ids=IDS, learner=lw.KIN(random_state=3))
+        assert len(session.events) == len(before) + 1, "the same learner is no event"
+        session.recode(OTHER, ids=IDS, learner=LEARNERS["COBRAS"]())
+        assert session.learner["name"] == "COBRAS"
+        kept, labels = session.events, session.labels
+    with Session.open(path, OTHER, ids=IDS) as again:
+        assert again.events == kept
+        assert again.learner["name"] == "COBRAS"
+        assert np.array_equal(again.labels, labels)
+        again.undo(kept[-1].number)
+        assert again.learner["name"] == "KIN"
+
+
+def test_a_learner_that_cannot_work_with_the_data_changes_nothing(tmp_path):
+    path = begin(tmp_path / "a.linkwise")
+    with Session.open(path, X, ids=IDS) as session:
+        before = session.events, session.learner, session.labels.tolist()
+        with pytest.raises(ValueError, match="number of columns"):
+            session.recode(OTHER, ids=IDS, learner=OfTwoColumns(random_state=0))
+        assert (session.events, session.learner, session.labels.tolist()) == before
+        session.answer("no")

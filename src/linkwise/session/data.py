@@ -235,10 +235,15 @@ class SessionData:
         self._journal.meta["numbers"] = self._state.replay.keep_numbers(before)
         return {"numbers": self._journal.meta["numbers"]}
 
-    def _replace_data(self, changes: dict[str, Any], backup: str | os.PathLike[str] | None) -> None:
-        """Store the events with the rows that they name now, and forget leases about rows as they were."""
+    def _replace_data(
+        self, changes: dict[str, Any], backup: str | os.PathLike[str] | None, n_new: int = 0
+    ) -> None:
+        """Store the events with the rows that they name now, and forget leases about rows as they were.
+
+        The last `n_new` events are not stored yet.
+        """
         assert self._state.replay is not None, "only a session with data takes other rows"
-        self._journal.replace_data(changes, self._state.replay.clustering(), backup)
+        self._journal.replace_data(changes, self._state.replay.clustering(), backup, n_new)
         self._questions.begin_leases()
 
     def recode(
@@ -250,6 +255,7 @@ class SessionData:
         backup: str | os.PathLike[str] | None = None,
         items: Any = None,
         drops_ids: bool = False,
+        learner: Learner | None = None,
         progress: Progress | None = None,
     ) -> None:
         """Replace the data by another encoding of the same rows, and replay all answers on it.
@@ -271,6 +277,9 @@ class SessionData:
             columns of X if `ids` have changed.
         drops_ids : bool, default=False
             Whether rows without `ids` lose the ids that the session has for them.
+        learner : Learner, optional
+            The learner that chooses the questions from now on, stored together with the data as one event. By
+            default the present one goes on.
         progress : callable, optional
             ``progress(made, planned)`` while the learner prepares.
 
@@ -295,18 +304,30 @@ class SessionData:
         try:
             changes = self.move_rows(X, ids, source, drops_ids=drops_ids)
             check_items(items, self._journal.n_rows)
-            if changes:
+            chosen = self._take_learner(learner)
+            if changes or chosen:
                 rows = check_rows(X)
                 now = self._state.settings
-                self._state.start(build_learner(now.learner, rows.shape[1]), rows, now, progress)
+                current = learner if learner and chosen else build_learner(now.learner, rows.shape[1])
+                self._state.start(current, rows, now, progress)
                 changes |= self._keep_numbers(before[1], read_labels(before[3].shown))
-                self._replace_data(changes, backup)
+                self._replace_data(changes, backup, len(chosen))
         except BaseException:
             self._journal.events, self._journal.ids, self._journal.meta, self._state.replay = before
             self._state.forget()
             raise
         if items is not None or self._journal.ids != before[1]:
             self.items = items
+
+    def _take_learner(self, learner: Learner | None) -> list[Event]:
+        """Let another learner be the choice of a further event, which is not stored yet."""
+        described = None if learner is None else describe_learner(learner)
+        if described is None or described == self._state.settings.learner:
+            return []
+        chosen = [Event(self._journal.last + 1, "learner", read_time(), value=described)]
+        self._journal.events = [*self._journal.events, *chosen]
+        self._state.forget()
+        return chosen
 
     # ------------------------------------------------------------ tables and columns
     def propose_columns(self, sources: Sequence[str]) -> ColumnProposal | None:

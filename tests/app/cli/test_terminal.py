@@ -9,6 +9,7 @@ from contextlib import suppress
 
 import pytest
 
+from app.page.test_column_tasks import write_contacts
 from linkwise.app.terminal.keys import KeyReader
 from linkwise.session.session import Session
 from pseudo_terminal import PROMPT, on_terminal
@@ -283,3 +284,29 @@ def test_whoever_stops_before_the_first_question_loses_nothing(fruit):
         screen.press("q\n")
         assert screen.ended() == 130
         assert "Interrupted: 0 answers saved" in screen.plain()
+
+
+def test_a_task_is_chosen_before_the_first_question(tmp_path):
+    data = tmp_path / "contacts.csv"
+    write_contacts(data)
+    with on_terminal("ask", data, "--as-is", "--id", "id", columns=150) as screen:
+        screen.wait_for(
+            "Start? [Y/n, d find duplicates, t group texts, r group records, or number of a column] "
+        )
+        screen.press("d\n")
+        shown = screen.wait_for("number of a column] ")
+        assert re.search(r"name +text +compare", shown)
+        assert re.search(r"region +category +show", shown)
+        assert "Questions are chosen by RecordLinkage" in shown
+        screen.press("r\n")
+        shown = screen.wait_for("number of a column] ")
+        assert re.search(r"region +category +compare", shown)
+        assert "Questions are chosen by KIN" in shown
+        screen.press("d\n")
+        screen.start()
+        screen.wait_for(PROMPT)
+        screen.press("q")
+        assert screen.ended() == 0
+    with Session.open(tmp_path / "contacts.csv.linkwise") as session:
+        assert session.learner["name"] == "RecordLinkage"
+        assert session.source["choices"]["text_by"] == "letters"

@@ -329,6 +329,8 @@ def test_the_page_says_what_the_answers_follow_and_the_columns_have_it_as_a_task
         "name": "answers",
         "label": "Compare by what your answers follow",
         "uses": {**dict.fromkeys(COMPARED, "show"), "message": "compare"},
+        "kinds": {},
+        "changes_learner": False,
     }
     changed = [
         {"name": one["name"], "use": table["tasks"][0]["uses"][one["name"]], "kind": one["kind"]}

@@ -24,6 +24,7 @@ from linkwise.app.page.lookups import LOOKUPS, add_values, find_cluster, read_pa
 from linkwise.app.page.page_state import render_present_question, render_state
 from linkwise.app.page.requests import PERSONAL, RefusedRequest, Reply, Request
 from linkwise.app.page.table_columns import find_project
+from linkwise.app.project.column_tasks import TASKS, TaskName
 from linkwise.app.project.recoding import Recoded
 from linkwise.constraints.checks import CONSTRAINT_KINDS
 from linkwise.constraints.facts import ANSWERS, Answer
@@ -334,7 +335,11 @@ class Presenter:
         """Use the columns as a person chose."""
         self._check_alone("other options for its columns")
         find_project(self._content)
-        return self._show_project(self._content.offer.read(requests.read_column_choices(request)))
+        choices = requests.read_column_choices(request)
+        task: TaskName | None = None
+        if request.get("task") is not None:
+            task = requests.read_choice(request, "task", TASKS)
+        return self._show_project(self._content.offer.read(choices, task))
 
     def _check_alone(self, option: str) -> None:
         """Check that nobody else answers, whose questions would change."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -9,7 +10,9 @@ from linkwise.app.page.content import PageContent
 from linkwise.app.page.page_state import render_row
 from linkwise.app.page.requests import RefusedRequest
 from linkwise.app.project.changed_options import count_facts, name_backup
+from linkwise.app.project.column_tasks import ColumnTask
 from linkwise.app.project.project import Project
+from linkwise.data.show.column_views import ColumnView
 from linkwise.wording import shorten
 
 LONGEST_VALUE = 600  # characters of a cell in the preview
@@ -23,6 +26,13 @@ def find_project(content: PageContent) -> Project:
     if project is None:
         raise RefusedRequest("bad", "These rows have no columns that could be changed.")
     return project
+
+
+def _list_kinds(task: ColumnTask, views: Sequence[ColumnView]) -> dict[str, str]:
+    """The kinds of the columns that a task takes for something else."""
+    return {
+        new.name: new.kind for old, new in zip(views, task.take(views), strict=True) if new.kind != old.kind
+    }
 
 
 def describe_columns(content: PageContent) -> dict[str, Any]:
@@ -42,7 +52,10 @@ def describe_columns(content: PageContent) -> dict[str, Any]:
             }
             for view in project.columns
         ],
-        "tasks": [one._asdict() for one in content.offer.list_tasks()],
+        "tasks": [
+            {**one._asdict(), "label": one.label, "kinds": _list_kinds(one, project.columns)}
+            for one in content.offer.list_tasks()
+        ],
         "notes": [one.reason for one in table.proposals if one.option in TABLE_WIDE],
         "has_side_table": content.view.items.side is not None,
         "first": first,

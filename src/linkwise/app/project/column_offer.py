@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from linkwise.app.project.column_tasks import ColumnTask, list_tasks
+from linkwise.app.project.column_tasks import ColumnTask, TaskName, find_copies, list_tasks
 from linkwise.app.project.project import Project
 from linkwise.app.project.recoding import (
     Recoded,
@@ -103,14 +103,8 @@ class ColumnOffer:
         self._follow(recoded.project)
         return recoded
 
-    def read(self, choices: Mapping[str, tuple[Use, Kind]]) -> Recoded:
-        """Use columns otherwise.
-
-        Parameters
-        ----------
-        choices : dict of str to (str, str)
-            The use and the kind of some columns; the others stay as they are.
-        """
+    def read(self, choices: Mapping[str, tuple[Use, Kind]], task: TaskName | None = None) -> Recoded:
+        """Use columns otherwise, perhaps for another task; those without a choice stay as they are."""
         if self._project is None:
             raise DataError("The columns of these rows cannot be changed.")
         views = self._project.columns
@@ -121,14 +115,17 @@ class ColumnOffer:
             for view in views
             for use, kind in (choices.get(view.name, (view.use, view.kind)),)
         ]
-        recoded = read_otherwise(self._project, chosen)
+        recoded = read_otherwise(self._project, chosen, task)
         self._follow(recoded.project)
         self._asked = -1
         return recoded
 
     def list_tasks(self) -> list[ColumnTask]:
         """The tasks that the columns look like; first to compare by those that the answers follow."""
-        return [] if self._project is None else list_tasks(self._project.columns, self.fit)
+        if self._project is None:
+            return []
+        copies = find_copies(self._project)
+        return list_tasks(self._project.columns, self.fit, copies, self._project.session.learner["name"])
 
     def follow_answers(self, shown: Sequence[str]) -> Recoded:
         """Compare rows by the columns that the answers follow, which are `shown` to the person, or raise."""

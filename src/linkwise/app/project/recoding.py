@@ -15,6 +15,7 @@ from linkwise.app.project.changed_options import (
     recall_options,
 )
 from linkwise.app.project.column_advice import Advice, advise
+from linkwise.app.project.column_tasks import TaskName, choose_learner, read_for_task
 from linkwise.app.project.data_source import describe_source, read_shown_rows, row_ids
 from linkwise.app.project.group_rows import is_of_groups
 from linkwise.app.project.origin import EARLIER, list_weighed, multiply_weights, origin_of, restore_weights
@@ -27,6 +28,7 @@ from linkwise.data.columns.table import COLUMNS
 from linkwise.data.encoding.encoded import Feature, block_of
 from linkwise.data.show.column_views import ColumnView, read_by_views
 from linkwise.errors import DataError
+from linkwise.learn.learner import Learner
 from linkwise.wording import join_names
 
 MOST_RIGHT = 0.1  # expected share of rows in a wrong cluster up to which no weights are proposed
@@ -95,14 +97,14 @@ def take_back(project: Project) -> Recoded:
     return encode_by(project, restore_weights(origin_of(project.session, project.path)))
 
 
-def read_otherwise(project: Project, views: Sequence[ColumnView]) -> Recoded:
-    """Use the columns as a person chose from now on, and replay all answers.
+def read_otherwise(project: Project, views: Sequence[ColumnView], task: TaskName | None = None) -> Recoded:
+    """Use the columns as a person chose from now on, perhaps for another task, and replay all answers.
 
     `project` is of no use afterwards, though the session stays open. Raises `DataError` if the columns
     cannot be used so, or another column shall identify the rows of answers.
     """
     session, old = project.session, project.table.reading
-    reading = read_by_views(project.table, views)
+    reading = read_for_task(read_by_views(project.table, views), task)
     if reading.id_column != old.id_column and any(event.names_rows for event in session.events):
         raise DataError(
             "The answers find their rows by their ids. Keep the id column, or begin another session."
@@ -111,7 +113,8 @@ def read_otherwise(project: Project, views: Sequence[ColumnView]) -> Recoded:
     settings = describe_source(replace(reading, show=reading.shown_columns or None), project.data)
     kept = store_proposals(recall_proposals(reading, source.get(PROPOSED, {})))
     changed = {name: value for name, value in source.items() if name not in (EARLIER, PROPOSED)}
-    return encode_by(project, changed | settings | ({PROPOSED: kept} if kept else {}))
+    learner = choose_learner(project, task)
+    return encode_by(project, changed | settings | ({PROPOSED: kept} if kept else {}), learner)
 
 
 def list_weighed_columns(project: Project) -> tuple[str, ...]:
@@ -119,8 +122,8 @@ def list_weighed_columns(project: Project) -> tuple[str, ...]:
     return tuple(name for name in list_weighed(origin_of(project.session, project.path)) if name != COLUMNS)
 
 
-def encode_by(project: Project, source: dict[str, Any]) -> Recoded:
-    """Read the rows by another source and replay all answers.
+def encode_by(project: Project, source: dict[str, Any], learner: Learner | None = None) -> Recoded:
+    """Read the rows by another source and replay all answers, perhaps with another learner.
 
     `project` is of no use afterwards, though the session stays open.
     """
@@ -145,6 +148,7 @@ def encode_by(project: Project, source: dict[str, Any]) -> Recoded:
         source=source | {"choices": rows.table.choices},
         backup=backup,
         drops_ids=not is_asked,
+        learner=learner,
     )
     words, advice = session_words(project.data, path), Advice()
     if not count_facts(session):

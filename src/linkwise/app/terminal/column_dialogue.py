@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from linkwise.app.project.column_tasks import ColumnTask, TaskName, find_copies, list_tasks
+from linkwise.app.project.method_choice import learner_phrase
 from linkwise.app.project.project import Project
 from linkwise.app.project.recoding import read_otherwise
 from linkwise.app.terminal.screen import truncate_names
@@ -21,6 +23,7 @@ MOST_COLUMNS = 20  # in the table; others are counted
 LONGEST_NAME, LONGEST_EXAMPLE = 20, 22
 _USES: dict[str, Use] = {"c": "compare", "s": "show", "i": "id", "x": "ignore"}
 _KINDS: dict[str, Kind] = {"n": "number", "a": "amount", "g": "category", "t": "text"}
+_LETTERS: dict[TaskName, str] = {"answers": "a", "duplicates": "d", "texts": "t", "records": "r"}
 _START, _STOP = ("", "y", "yes"), ("q", "quit", "n", "no")
 
 
@@ -69,12 +72,26 @@ def _shorten(text: str, most: int) -> str:
 
 def choose_columns(project: Project, console: Console) -> Project:
     """Ask whether to start, and change uses and kinds of columns until the person does."""
-    while (line := _read_line(console, "Start? [Y/n, or number of a column] ")) not in _START:
+    tasks = _list_tasks(project)
+    while (line := _read_line(console, _describe_start(tasks))) not in _START:
         if line in _STOP:
             raise KeyboardInterrupt
         views = project.columns
+        if line in tasks:
+            try:
+                project = read_otherwise(project, tasks[line].take(views), tasks[line].name).project
+            except DataError as error:
+                console.print(f"Nothing has changed. {error}", markup=False, highlight=False)
+                continue
+            tasks = _list_tasks(project)
+            console.print(draw_columns(project.columns, console.width), highlight=False)
+            console.print(
+                f"Questions are chosen by {learner_phrase(project.session.learner)}.", highlight=False
+            )
+            continue
         if not (line.isdecimal() and 1 <= int(line) <= len(views)):
-            console.print(f"Type Enter to start, q to stop, or a number from 1 to {len(views)}.")
+            others = f", {', '.join(tasks)}" if tasks else ""
+            console.print(f"Type Enter to start, q to stop{others}, or a number from 1 to {len(views)}.")
             continue
         view = views[int(line) - 1]
         changed = _change(view, _read_line(console, _describe_choice(view)))
@@ -89,6 +106,18 @@ def choose_columns(project: Project, console: Console) -> Project:
             continue
         console.print(draw_columns(project.columns, console.width), highlight=False)
     return project
+
+
+def _list_tasks(project: Project) -> dict[str, ColumnTask]:
+    """The tasks that the columns look like, by the letter that chooses each."""
+    found = list_tasks(project.columns, copies=find_copies(project), learner=project.session.learner["name"])
+    return {_LETTERS[task.name]: task for task in found}
+
+
+def _describe_start(tasks: Mapping[str, ColumnTask]) -> str:
+    """What a person may type before the first question."""
+    words = [f"{letter} {task.label.lower()}" for letter, task in tasks.items()]
+    return f"Start? [{', '.join(['Y/n', *words])}, or number of a column] "
 
 
 def _describe_choice(view: ColumnView) -> str:

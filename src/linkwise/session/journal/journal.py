@@ -74,13 +74,20 @@ class Journal:
         self.events = [*self.events, *self.store.append_all(events, after=self.last)]
 
     def replace_data(
-        self, changes: dict[str, Any], clustering: StoredClustering, backup: str | os.PathLike[str] | None
+        self,
+        changes: dict[str, Any],
+        clustering: StoredClustering,
+        backup: str | os.PathLike[str] | None,
+        n_new: int = 0,
     ) -> None:
-        """Store the events with the rows that they name now, after a copy of the file if one is wanted."""
+        """Store the events with the rows that they name now, after a copy of the file if one is wanted.
+
+        The last `n_new` events are not in the file yet.
+        """
         if backup is not None:
             self.store.copy_to(backup)
         try:
-            self.store.replace_data(changes, self.ids, self.events, clustering)
+            self.store.replace_data(changes, self.ids, self.events, clustering, n_new)
         except WriteConflict:
             raise SessionLockedError(
                 f"{self.store.path} is in use by another process. Close that process, or try again."

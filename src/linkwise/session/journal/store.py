@@ -233,19 +233,24 @@ class Store:
         ids: Sequence[str] | None,
         events: Sequence[Event],
         clustering: StoredClustering,
+        n_new: int = 0,
     ) -> None:
         """Commit another encoding of the rows, with all that names rows, or nothing.
 
         Clients that have the file open get an error at their next call. `meta` are the settings that
         change, among them the fingerprint of the data. `events` are all events of the file, with the
-        rows by their new positions. Raises `WriteConflict` if another client wrote first.
+        rows by their new positions, and `n_new` events that come after them. Raises `WriteConflict` if
+        another client wrote first.
         """
         n_recoded = (self._n_recoded or 0) + 1
         if not deserialize.are_labels(clustering.labels):  # others keep the file as large as its rows need
             clustering = StoredClustering(0, None, np.zeros_like(clustering.labels))
         with self._translate_errors(), self._transaction():
-            if self.last() != len(events):
+            n_before = len(events) - n_new
+            if self.last() != n_before:
                 raise WriteConflict
+            for event in events[n_before:]:
+                self._insert_event(event)
             self._insert_meta(meta | {deserialize.RECODED_KEY: n_recoded})
             self._db.execute("DELETE FROM row_id")
             self._db.executemany("INSERT INTO row_id VALUES (?, ?)", enumerate(ids or ()))

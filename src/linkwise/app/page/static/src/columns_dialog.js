@@ -68,6 +68,8 @@ class ColumnTable {
     this.page = page;
     this.table = table;
     this.columns = table.columns;
+    /** The task whose button was pressed last. @type {ColumnTask | null} */
+    this.task = null;
     this.follows = false; // whether what the answers follow is proposed
     this.largest = Math.max(...table.columns.map((one) => one.influence ?? 0)) || 1;
     this.close = close;
@@ -135,7 +137,12 @@ class ColumnTable {
   choose(name) {
     const task = this.table.tasks.find((one) => one.name === name);
     if (!task) return;
-    this.columns = this.columns.map((one) => ({ ...one, use: task.uses[one.name] ?? one.use }));
+    this.columns = this.columns.map((one) => ({
+      ...one,
+      use: task.uses[one.name] ?? one.use,
+      kind: task.kinds[one.name] ?? one.kind,
+    }));
+    this.task = task;
     this.follows = name === "answers";
     this.#show();
   }
@@ -204,22 +211,27 @@ class ColumnTable {
   #show() {
     for (const column of this.columns) this.#lines.get(column.name)?.show(column);
     this.preview.replaceChildren(...renderPair(previewPair(this.table, this.columns)));
-    const hasChanges = listChanges(this.table.columns, this.columns).length > 0;
+    const hasChanges = this.#hasChanges();
     setEnabled(this.start, hasChanges || !this.table.facts);
     this.notice.show("");
+  }
+
+  #hasChanges() {
+    const hasUses = listChanges(this.table.columns, this.columns).length > 0;
+    return hasUses || Boolean(this.task?.changes_learner);
   }
 
   async #apply() {
     if (this.start.getAttribute("aria-disabled") === "true") return;
     const columns = listChanges(this.table.columns, this.columns);
-    if (!columns.length) {
+    if (!this.#hasChanges()) {
       this.close();
       return;
     }
     setEnabled(this.start, false);
     this.notice.show("Reading the rows…");
     const reply = await this.page.controller.store(
-      { do: "read", columns },
+      { do: "read", columns, task: this.task?.name ?? null },
       { describe: (found) => describeReading(found.backup, found.changed) },
     );
     if (reply?.ok) {

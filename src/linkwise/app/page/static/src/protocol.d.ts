@@ -247,9 +247,13 @@ export interface TableColumn {
 
 /** A task that the columns look like, and the uses of columns for it. */
 export interface ColumnTask {
-  name: "answers" | "texts" | "records";
+  name: "answers" | "duplicates" | "texts" | "records";
   label: string;
   uses: Record<string, Use>;
+  /** Of columns that become something else for it. */
+  kinds: Record<string, string>;
+  /** Whether another learner chooses the questions for it. */
+  changes_learner: boolean;
 }
 
 /** The columns, and two rows as they are shown now. */
