@@ -39,6 +39,7 @@ def test_rows_that_moved_are_outlined_for_a_second(served, browse, motion):
     before = server.hub.presenter._content.labels
     page.get_by_role("button", name="Merge").first.press("Enter")  # a row moves when its line arrives
     page.locator("dialog .lw-choices button").first.click()
+    page.locator("dialog").get_by_role("button", name="Merge", exact=True).click()
     page.wait_for_function("() => outlines.length === 2")
     moved = int((before != server.hub.presenter._content.labels).sum())
     assert moved > 0
@@ -70,6 +71,7 @@ def test_each_cluster_has_a_line_that_follows_the_answers(served, browse):
     before = page.locator(".lw-profile").first.inner_text()
     page.get_by_role("button", name="Merge").first.press("Enter")
     page.locator("dialog .lw-choices button").first.click()
+    page.locator("dialog").get_by_role("button", name="Merge", exact=True).click()
     page.wait_for_function(
         """before => { const line = document.querySelector(".lw-profile");
         return line.textContent !== before; }""",

@@ -129,6 +129,7 @@ def test_clusters_that_are_not_listed_are_found_named_and_merged(served, browse)
     page.wait_for_function("() => document.querySelectorAll('.lw-choices button').length === 1")
     assert page.locator("dialog .lw-found").inner_text() == "1 of 299 clusters"
     choices.click()
+    page.locator("dialog").get_by_role("button", name="Merge", exact=True).click()
     page.wait_for_function("() => document.querySelector('.lw-notice').textContent.startsWith('Saved')")
     last = server.hub.presenter._session.history[-1]
     assert (last.kind, last.answer) == ("add", "yes")

@@ -334,7 +334,7 @@ def kinds():
     curves = np.cumsum(rng.normal(size=(8, 40)), axis=1)
     curves[:, 7] = np.nan
     yield "text", text_items([f"On the {n}th day\nit rained." for n in range(8)]), ".lw-text"
-    yield "image", image_items(rng.integers(0, 255, (8, 12, 12), dtype=np.uint8)), ".lw-picture.lw-small"
+    yield "image", image_items(rng.integers(0, 255, (8, 12, 12), dtype=np.uint8)), ".lw-picture"
     yield "series", series_items(curves), ".lw-curve path"
 
 
