@@ -107,7 +107,7 @@ def contradict(page: Page) -> None:
 def pictures(browser: Browser, folder: Path) -> None:
     """All pictures but two, in the order in which a session comes to them."""
     file, classes = wine(folder)
-    with served(folder, file.name, "--id", "wine", "--budget", "24") as (process, address):
+    with served(folder, file.name, "--id", "wine", "--budget", "24") as (_, address):
         page = opened(browser, address, DESKTOP)
         answer(page, classes, 14)
         photograph(page, "page")
@@ -123,18 +123,6 @@ def pictures(browser: Browser, folder: Path) -> None:
             page.keyboard.press(key)
         photograph(page, "page-rows")
         page.keyboard.press("Escape")
-        page.keyboard.press("h")
-        page.locator(".lw-history > li").first.wait_for()
-        photograph(page, "page-history")
-        page.keyboard.press("Escape")
-        answer(page, classes, 10)
-        page.get_by_role("button", name="Show rules").click()
-        page.locator(".lw-rules li").first.wait_for()
-        photograph(page, "page-finished")
-        page.get_by_role("button", name="Hide rules").click()
-        process.kill()
-        page.wait_for_selector(".lw-banner:visible")
-        photograph(page, "page-disconnected")
 
 
 def picture_columns(browser: Browser, folder: Path) -> None:

@@ -14,6 +14,7 @@ from sklearn import config_context
 
 import linkwise
 import linkwise.data
+from linkwise.app.cli import streams
 from linkwise.app.cli.main import app
 from linkwise.app.project import exit_codes
 from linkwise.app.terminal.keys import parse_command
@@ -157,6 +158,7 @@ def test_every_exit_code_is_described():
         exit_codes.CONTRADICTION,
         exit_codes.SESSION,
         exit_codes.INTERRUPTED,
+        streams.CLOSED,
     }
     described = re.findall(r"^   \* - (\d+)$", section("command-line.rst", "Exit codes"), re.MULTILINE)
     assert {int(code) for code in described} == {0, *codes}

@@ -123,7 +123,7 @@ NO_JSON = {
 WRONG_VALUES = {
     **{
         f"a value of {kind}": beside("value", "'null'", f"kind = '{kind}'")
-        for kind in ("answer", "add", "import", "move", "done", "name", "change", "note", "undo")
+        for kind in ("answer", "add", "import", "done", "name", "change", "note", "undo")
     },
     **{
         f"{kind} number {at}: {value[:60]}": setting(kind, value)

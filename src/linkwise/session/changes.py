@@ -232,7 +232,7 @@ class Changes:
         Examples
         --------
         >>> import linkwise as lw
-        >>> session = lw.Session([[0.0], [0.1], [5.0], [5.1], [9.0]])
+        >>> session = lw.Session([[0.0], [0.1], [5.0], [5.1], [9.0]], lw.COBRAS(random_state=0))
         >>> session.move([4], "new")
         1
         >>> session.labels.tolist()

@@ -134,7 +134,7 @@ def test_help():
         " q  Quit; every answer is saved, and you can go on later\n"
         "Why this question: They are the two closest parts.\n"
     )
-    line = " d  Apply the weights of columns that are proposed, or take back those that were applied\n"
+    line = " d  Apply the columns or weights that are proposed, or take the weights back\n"
     assert line in drawn(screen.help_text("", with_columns=True), width=100)
 
 
