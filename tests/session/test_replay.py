@@ -510,7 +510,7 @@ def test_doubts_are_found_once_for_each_event(monkeypatch):
         follow(replay, STORY[:n_events])
         assert replay.doubts() == replay.doubts() == n_events
         assert replay.clustering().doubts == n_events
-        evidence, events = found[-1]
+        evidence, events, _ = found[-1]
         assert evidence is replay.evidence
         assert [e.number for e in events] == [e.number for e in STORY[:n_events]]
 
@@ -665,7 +665,7 @@ def test_numbers_are_kept_anew(replay):
 
 
 def test_doubts_are_not_those_before_the_first_event(monkeypatch):
-    monkeypatch.setattr(module, "find_doubts", lambda evidence, events: ("found", len(events)))
+    monkeypatch.setattr(module, "find_doubts", lambda evidence, events, _: ("found", len(events)))
     replay = Replay(Neighbours(), X, SEED, error_rate=None)
     assert replay.doubts() is None
     follow(replay, [])
