@@ -84,7 +84,7 @@ def prepare_streams() -> None:
     codecs.register_error(NEAREST, write_nearest)
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:  # closed by whoever began this process
-            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 - it stays open
         elif mode == "w" and getattr(sys, name) is getattr(sys, f"__{name}__"):
             kind = Output if name == "stdout" else Messages
             setattr(sys, name, _wrap(getattr(sys, name), kind))

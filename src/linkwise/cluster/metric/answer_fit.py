@@ -278,9 +278,8 @@ def _score(distances: Array) -> Array:
     """(m, m) Savage scores of the pairs by their distances, from far below 0 for the nearest pair to 0."""
     upper = np.triu_indices(len(distances), 1)
     values = distances[upper]
-    _, group = np.unique(
-        values.round(9), return_inverse=True
-    )  # sums in another order differ in the last bits
+    # sums in another order differ in the last bits
+    _, group = np.unique(values.round(9), return_inverse=True)
     ranked = np.empty(len(values))
     ranked[np.argsort(values, kind="stable")] = np.log(np.arange(1, len(values) + 1) / len(values))
     mean = np.bincount(group, ranked) / np.bincount(group)

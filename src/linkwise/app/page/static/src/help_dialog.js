@@ -14,6 +14,7 @@ const KEYS = [
   ["G", "What the current clustering suggests"],
   ["A", "Add a note to the answer that you give next"],
   ["H", "History: change any answer or take it back"],
+  ["E", "Results: what you got, and all exports"],
   ["/", "Search the clusters, if there are more than twelve"],
   ["+ − 0", "Zoom in, zoom out, show all rows"],
   ["← ↑ → ↓", "Move the plot while it has the focus; Enter opens the row at the cross"],

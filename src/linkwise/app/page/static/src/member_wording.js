@@ -3,7 +3,7 @@ import { clusterName, formatCount } from "./wording.js";
 
 /** @import { Cluster } from "./protocol.d.ts" */
 
-export const MOST_SELECTED = 5000; // rows that move at once; the host takes no more
+export const MOST_SELECTED = 5000; // rows that move at once: a request has at most 64 KiB
 export const LEAST_CERTAIN_FIRST = "The least certain rows come first.";
 export const SELECT_ROWS = "Select rows that are in the wrong cluster.";
 export const FILTER = "Filter by text, or by column: value";
