@@ -293,8 +293,8 @@ def test_saved_appears_after_the_reply(wine, browse):
     page.wait_for_selector(".lw-saved[data-is=saving]")
     assert "Saved" not in live.inner_text()
     assert page.locator(".lw-yes").get_attribute("aria-disabled") == "true"
-    here["late"] = False
     page.wait_for_timeout(100)
+    here["late"] = False  # after the wait: a message that comes meanwhile must not overtake the held ones
     for message in held:
         here["route"].send(message)
     page.wait_for_function(

@@ -22,6 +22,8 @@ from linkwise.wording import join_names
 if TYPE_CHECKING:
     import narwhals as nw
 
+DIGITS = 9  # of a value that linear algebra computes: below them processors differ, and break ties otherwise
+
 
 @dataclass(frozen=True)
 class Feature:

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.data.encoding.encoded import Encoded, Feature
+from linkwise.data.encoding.encoded import DIGITS, Encoded, Feature
 from linkwise.data.read.picture_files import allow_large_pictures, read_picture, require_pillow
 from linkwise.errors import DataError
 from linkwise.parallel import n_threads, one_blas_thread
@@ -40,7 +40,6 @@ _SOFT = 0.01  # keeps cells without edges from being made of noise
 _AT_ONCE = 64
 _LUMA = np.array([0.299, 0.587, 0.114])
 WAY_OUT = "Remove them, or skip them with --skip-broken (in Python: skip_broken=True)."
-_DIGITS = 9  # of a value: below them processors differ
 
 
 def encode_pictures(paths: Sequence[Path], column: str) -> Encoded:
@@ -93,7 +92,7 @@ def encode_files(
     rows = [row for some, _ in points for row in some]
     order = np.argsort(rows)
     X = np.ascontiguousarray(np.concatenate([values for _, values in points])[order], dtype=np.float64)
-    X = X.round(_DIGITS)
+    X = X.round(DIGITS)
     features = tuple(Feature(f"component {k}", "image", None, "image") for k in range(1, X.shape[1] + 1))
     return Encoded(X, features, tuple(_notes(X, share, broken))), [rows[k] for k in order]
 

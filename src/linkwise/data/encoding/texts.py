@@ -34,7 +34,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.data.encoding.encoded import Encoded, Feature
+from linkwise.data.encoding.encoded import DIGITS, Encoded, Feature
 from linkwise.data.encoding.english import is_english, list_stop_words
 from linkwise.data.encoding.meaning import MOST_WORDS, WIDTH, encode_meaning, hash_weights, uses_meaning
 from linkwise.data.reading import Unit
@@ -209,7 +209,7 @@ def _to_unit_length(places: NDArray[np.float64]) -> NDArray[np.float64]:
     scaled: NDArray[np.float64] = np.divide(
         places, length, out=np.zeros_like(places), where=length >= _NOTHING
     )
-    return scaled
+    return np.round(scaled, DIGITS, out=scaled)
 
 
 def _make_counter(unit: Unit, words: Sequence[str] | None = None) -> Any:
