@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from linkwise.app.page.answer_list import describe_suspect, serialize_guidelines
-from linkwise.app.page.cards import RowView, list_differing_fields
+from linkwise.app.page.cards import RowView, compare_rows
 from linkwise.app.page.content import MOST_CLUSTERS, ClusterSummary, PageContent
 from linkwise.app.page.requests import PERSONAL
 from linkwise.app.project.changed_options import count_facts
@@ -159,9 +159,9 @@ def render_row(view: RowView, labels: Labels, row: int) -> dict[str, Any]:
 
 
 def render_pair(view: RowView, labels: Labels, pair: Question | OpenQuestion | ReviewCase) -> dict[str, Any]:
-    """Return two rows, and the fields in which they differ."""
+    """Return two rows, and how they differ."""
     first, second = render_row(view, labels, pair.first), render_row(view, labels, pair.second)
-    return {"first": first, "second": second, "differing": list_differing_fields(first, second)}
+    return {"first": first, "second": second, **compare_rows(first, second, view.compared)}
 
 
 def render_question(
