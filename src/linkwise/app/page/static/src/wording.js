@@ -278,6 +278,15 @@ export function describeOtherFacts(counts) {
 }
 
 /**
+ * Where the answers are.
+ * @param {string | null} place path of the session file
+ */
+export const describePlace = (place) =>
+  place
+    ? `Each answer is saved at once, in ${place}`
+    : "The answers are in memory only: export the session before you leave.";
+
+/**
  * The learner, what it tells about itself and where the session is kept.
  * @param {State} state
  */
