@@ -112,5 +112,5 @@ def test_nothing_waits_where_all_answers_count_as_right():
 def test_a_doubt_tells_whose_answer_it_is():
     suspect = SuspectAnswer(1, 0, 3, "no", "likely wrong")
     words = "is likely wrong. The similarity of the rows speaks against it."
-    assert describe_suspect(suspect, "ben", str) == f"The answer of ben {words}"
-    assert describe_suspect(suspect, "", str) == f"The answer without a name {words}"
+    assert describe_suspect(suspect, "ben", [], str) == f"The answer of ben {words}"
+    assert describe_suspect(suspect, "", [], str) == f"The answer without a name {words}"
