@@ -25,6 +25,14 @@ export const NO_REVIEW = "No pair needs your review.";
 export const isOwn = (state, kind, source) =>
   !state?.team || kind === "done" || kind === "name" || (kind !== "import" && source === state.team.you);
 
+/**
+ * Who gave an answer, within a sentence; empty if whoever looks at the page did.
+ * @param {State | null} state
+ * @param {string} source
+ */
+export const nameSource = (state, source) =>
+  source === (state?.team?.you ?? "") ? "" : source || "somebody without a name";
+
 /** @param {number} n pairs that wait for a review */
 export const countReview = (n) =>
   n === 0 ? NO_REVIEW : `${formatCount(n, "pair")} ${n === 1 ? "needs" : "need"} a review.`;

@@ -9,10 +9,10 @@ export const ANSWER_WORDS = { yes: "same", no: "different", unsure: "not sure" }
 
 export const QUESTION = "Do these two belong together?";
 export const NO_MORE_QUESTIONS = "There are no more questions";
-export const BUDGET_SPENT = "You have reached the question limit";
+export const BUDGET_SPENT = "The question limit is reached";
 export const NOTHING_TO_UNDO = "There is nothing to undo.";
 const EXHAUSTED = "No further answer would change the clusters.";
-const EXHAUSTED_BUT_UNSURE = "Only pairs that you were not sure of could still change the clusters.";
+const EXHAUSTED_BUT_UNSURE = "Only pairs answered as not sure could still change the clusters.";
 /** The keys that the page shares with the terminal. @type {[string, string][]} */
 export const SHARED_KEYS = [
   ["Y", "Same: the two rows belong together"],
@@ -53,14 +53,6 @@ const FAILED_REQUESTS = {
   stale:
     "The question has changed, perhaps in another window. Your answer was not stored. This is the current question.",
   lost: "The connection broke before the answer was confirmed, so it may not be stored. Check the current question.",
-};
-/** @type {Record<string, string>} */
-const SOURCES = {
-  answer: "your answer",
-  add: "added by you",
-  import: "imported",
-  move: "rows that were moved",
-  done: "cluster marked as done",
 };
 
 /** @param {number} value */
@@ -136,9 +128,14 @@ export const describeChange = (names, answer) => `${names.join(" and ")} are now
 export const countSuspects = (n) =>
   n === 0 ? NO_SUSPECTS : `${formatCount(n, "answer")} ${n === 1 ? "is" : "are"} probably wrong.`;
 
-/** @param {Suspect} suspect */
-export const describeGrade = (suspect) =>
-  `You answered “${ANSWER_LABELS[suspect.answer]}”: ${suspect.grade}.`;
+/**
+ * @param {Suspect} suspect
+ * @param {string} who gave the answer; empty if whoever looks at the page did
+ */
+export function describeGrade(suspect, who) {
+  const answer = `answer “${ANSWER_LABELS[suspect.answer]}”`;
+  return `${who ? `The ${answer} of ${who}` : `Your ${answer}`} is ${suspect.grade}.`;
+}
 
 /** @param {Suspect} suspect */
 export const describeConfirmation = (suspect) =>
@@ -211,7 +208,7 @@ export function describeDetails(event) {
   const parts = [
     `${event.number}`,
     formatTime(event.when),
-    event.kind === "answer" || event.kind === "add" ? event.text : "",
+    ["answer", "add", "move"].includes(event.kind) ? event.text : "",
     event.kind === "add" ? "added" : "",
     event.changed ? "changed" : "",
     event.sure ? "confirmed" : "",
@@ -244,8 +241,22 @@ export function describeLink(link, failed) {
 /** @param {RequestError} error */
 export const describeError = (error) => FAILED_REQUESTS[error.kind] ?? error.text;
 
-/** @param {ConflictLink} link */
-export const describeSource = (link) => `${SOURCES[link.kind] ?? link.kind}, number ${link.event}`;
+/**
+ * How a link of a conflict came about.
+ * @param {ConflictLink} link
+ * @param {string} who gave the answer; empty if whoever looks at the page did
+ */
+export function describeSource({ kind, event, source }, who) {
+  /** @type {Record<string, string>} */
+  const words = {
+    answer: who ? `answer of ${who}` : "your answer",
+    add: `added by ${who || "you"}`,
+    import: `imported${source ? ` from ${source}` : ""}`,
+    move: `rows that ${who || "you"} moved`,
+    done: "cluster marked as done",
+  };
+  return `${words[kind] ?? kind}, number ${event}`;
+}
 
 /** @param {State} state */
 export const countClusters = (state) => state.clusters.length + (state.more_clusters || 0);
@@ -265,6 +276,15 @@ export function describeOtherFacts(counts) {
   ];
   return parts.filter(Boolean).join(", ");
 }
+
+/**
+ * Where the answers are.
+ * @param {string | null} place path of the session file
+ */
+export const describePlace = (place) =>
+  place
+    ? `Each answer is saved at once, in ${place}`
+    : "The answers are in memory only: export the session before you leave.";
 
 /**
  * The learner, what it tells about itself and where the session is kept.
