@@ -143,8 +143,7 @@ def test_a_session_from_its_first_question_to_its_end(served, browse, look):
     page.wait_for_selector(".lw-map .lw-explanation:visible")
     look(page, "two rows chosen, and why")
     page.get_by_role("button", name="Clear").click()
-    page.get_by_role("button", name="Map by neighbours").click()
-    page.wait_for_selector(".lw-axes >> text=No axes:")
+    page.wait_for_selector(".lw-axes >> text=No axes:")  # without being asked
     look(page, "a map by neighbours")
     read(page)
     page.keyboard.press("l")
