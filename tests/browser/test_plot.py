@@ -98,8 +98,11 @@ def test_memory_draws_what_a_card_draws(server, served, browse, has_shapes):
         one, other = (seen(page, server)["shown"] for page in (card, memory))
         far = np.abs(one - other).max(axis=2)
         assert (one.min(axis=2) < 0.9).mean() > 0.002
-        # the middle of a point is rounded to a quarter of a pixel; where points overlap, this adds up
-        assert far.max() < (0.25 if has_shapes else 0.2)
+        # the middle of a point is rounded to a quarter of a pixel: that shows most at a corner
+        if has_shapes:
+            assert (far > 0.2).sum() < 0.01 * (one.min(axis=2) < 0.9).sum()
+        else:
+            assert far.max() < 0.2
         for page in (card, memory):
             page.evaluate("() => document.querySelector('.lw-overlay').style.visibility = ''")
             box = page.locator(".lw-overlay").bounding_box()
