@@ -12,7 +12,7 @@ from linkwise.session.journal.events import Event, Example, beside_answer
 from linkwise.session.snapshot import Snapshot
 from linkwise.session.state.event_lists import facts_of, find_undoable
 from linkwise.session.state.suspects import SuspectAnswer
-from linkwise.wording import answer_word, join_names
+from linkwise.wording import answer_word, join_names, merge_full_stops
 
 Namer = Callable[[int], str]
 """Returns the name of a row."""
@@ -152,8 +152,8 @@ def describe_doubt(suspect: SuspectAnswer, history: Sequence[Event], name_row: N
     if not against:
         return "The similarity of the rows speaks against it."
     if len(against) == 1:
-        return f"Another answer speaks against it: {against[0]}."
-    return f"Other answers speak against it: {'; '.join(against)}."
+        return merge_full_stops(f"Another answer speaks against it: {against[0]}.")
+    return merge_full_stops(f"Other answers speak against it: {'; '.join(against)}.")
 
 
 def serialize_chain(

@@ -1,4 +1,5 @@
 /** What a person chooses for the columns of a table, and how two rows look then. Nothing here touches the document. */
+import { endSentence } from "./wording.js";
 
 /** @import { Comparison, Field, Item, Question, TableColumn, TableColumns, Use } from "./protocol.d.ts" */
 
@@ -119,7 +120,7 @@ function previewItem(item, i, columns, shown) {
  * @param {TableColumns} table
  */
 export const describeReplay = ({ facts, backup }) =>
-  facts ? `A change replays all ${facts}. A copy of the session is kept in ${backup}.` : "";
+  facts ? endSentence(`A change replays all ${facts}. A copy of the session is kept in ${backup}`) : "";
 
 /**
  * What came of a change.
@@ -127,6 +128,6 @@ export const describeReplay = ({ facts, backup }) =>
  * @param {string} changed
  */
 export function describeReading(backup, changed) {
-  const kept = backup ? `All answers were replayed. The session as it was is in ${backup}.` : "";
+  const kept = backup ? endSentence(`All answers were replayed. The session as it was is in ${backup}`) : "";
   return `${kept} ${changed}`.trim();
 }

@@ -197,7 +197,7 @@ export interface State {
   /** What the plot shows, as a sentence; empty if the places of the rows were given. */
   axes?: string;
   /** How the plot places the rows, and whether places by neighbours are being computed; null if they cannot be. */
-  map?: { by: "axes" | "neighbours"; running: boolean } | null;
+  map?: { by: "axes" | "neighbours"; running: boolean; proposed: boolean } | null;
   clusters: Cluster[];
   more_clusters: number;
   rules?: boolean;

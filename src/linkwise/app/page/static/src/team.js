@@ -1,6 +1,13 @@
 /** The words about several people who answer at one session. */
 import { formatSeconds } from "./note_wording.js";
-import { ANSWER_LABELS, ANSWER_WORDS, formatCount, formatNumber, formatTime } from "./wording.js";
+import {
+  ANSWER_LABELS,
+  ANSWER_WORDS,
+  endSentence,
+  formatCount,
+  formatNumber,
+  formatTime,
+} from "./wording.js";
 
 /** @import { Answer, ReviewCase, SessionEvent, State, Team } from "./protocol.d.ts" */
 
@@ -64,7 +71,7 @@ export function describeDecision(names, answer) {
 
 /** @param {ReviewCase | null} found the pair that is shown next */
 export const describeNextCase = (found) =>
-  found ? `Next pair: ${found.first.name} and ${found.second.name}.` : NO_REVIEW;
+  found ? endSentence(`Next pair: ${found.first.name} and ${found.second.name}`) : NO_REVIEW;
 
 /** @param {Team} team */
 export function describeCounts({ own, all, median_seconds: median }) {
@@ -79,5 +86,6 @@ export function describeCounts({ own, all, median_seconds: median }) {
  */
 export function describePeople({ you, here }) {
   const others = here.filter((name) => name !== you);
-  return `You are ${you}. ${others.length ? `Also here: ${others.join(", ")}.` : "Nobody else is here now."}`;
+  const also = others.length ? endSentence(`Also here: ${others.join(", ")}`) : "Nobody else is here now.";
+  return `${endSentence(`You are ${you}`)} ${also}`;
 }

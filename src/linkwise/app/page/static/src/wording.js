@@ -55,6 +55,12 @@ const FAILED_REQUESTS = {
   lost: "The connection broke before the answer was confirmed, so it may not be stored. Check the current question.",
 };
 
+/**
+ * A sentence with its full stop, also if it ends in a name that has one.
+ * @param {string} words
+ */
+export const endSentence = (words) => (/[.!?…]$/.test(words) ? words : `${words}.`);
+
 /** @param {number} value */
 export const formatNumber = (value) => Number(value).toLocaleString("en");
 
@@ -177,7 +183,7 @@ export const describeName = (name) =>
   name ? `Saved: the cluster is named ${name}` : "Saved: the cluster has no name";
 
 /** @param {string} name of a file */
-export const describeDownload = (name) => `Downloaded ${name}.`;
+export const describeDownload = (name) => endSentence(`Downloaded ${name}`);
 
 /** @param {string} reason */
 export const describeRefusal = (reason) => `Not stored. ${reason}`;
@@ -187,7 +193,9 @@ export const describeRetry = (moved = "") => joinSentences("Changed.", moved, "Y
 
 /** @param {string[]} resolved what was changed to make room for an answer */
 export const describeResolved = (resolved) =>
-  resolved.length ? `Already changed: ${resolved.join("; ")}. You can revert this in the history.` : "";
+  resolved.length
+    ? `${endSentence(`Already changed: ${resolved.join("; ")}`)} You can revert this in the history.`
+    : "";
 
 /** @param {string[]} resolved what was changed to make room for the answer */
 export const describeUnstored = (resolved) =>
@@ -278,6 +286,15 @@ export function describeOtherFacts(counts) {
 }
 
 /**
+ * Where the answers are.
+ * @param {string | null} place path of the session file
+ */
+export const describePlace = (place) =>
+  place
+    ? `Each answer is saved at once, in ${place}`
+    : "The answers are in memory only: export the session before you leave.";
+
+/**
  * The learner, what it tells about itself and where the session is kept.
  * @param {State} state
  */
@@ -287,7 +304,7 @@ export function describeSession(state) {
     : "The session is in memory only: export it before you leave.";
   return [state.learner, ...(state.description ?? []), where]
     .filter(Boolean)
-    .map((line) => (line === where || /[.!?…]$/.test(line) ? line : `${line}.`))
+    .map((line) => (line === where ? line : endSentence(line)))
     .join(" ");
 }
 
@@ -301,6 +318,6 @@ export const describeExhaustion = (counts) => (counts.unsure ? EXHAUSTED_BUT_UNS
 export function describeNextQuestion(state) {
   const question = state.question;
   return question
-    ? `Next question: ${question.first.name} and ${question.second.name}.`
+    ? endSentence(`Next question: ${question.first.name} and ${question.second.name}`)
     : `${NO_MORE_QUESTIONS}.`;
 }
