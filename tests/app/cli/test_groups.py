@@ -20,6 +20,7 @@ from linkwise.app.project.group_rows import name_session
 from linkwise.data.reading import Reading
 from linkwise.large import label_files, survey, table_files, table_passes
 from linkwise.large.group_table import read_groups
+from linkwise.session.session import Session
 from patience import wait_until
 
 __all__ = ["ask", "kind", "small_blocks"]
@@ -582,3 +583,54 @@ def test_two_exports_into_one_folder_at_once(ask, linkwise, tmp_path, monkeypatc
         {file.name: file.read_bytes() for file in (tmp_path / name).iterdir()} for name in ("whole", "out")
     )
     assert both == whole
+
+
+# ---------------------------------------------------------------- what the values suggest
+def write_sales(folder):
+    """Three files with a counter, codes, incomes and debts, and in the last row of all a negative debt."""
+    draw, folder = np.random.default_rng(0), folder / "sales"
+    folder.mkdir()
+    for part in range(3):
+        debt = np.exp(draw.normal(3, 1.5, 400)).round(2)
+        debt[-1] *= -1 if part == 2 else 1
+        pl.DataFrame(
+            {
+                "line": np.arange(400 * part, 400 * part + 400),
+                "zip": draw.choice([8001, 4051, 3011], 400),
+                "income": np.exp(draw.normal(8, 1, 400)).round(2),
+                "debt": debt,
+                "town": [f"town {n}" for n in draw.integers(40, size=400)],
+                "note": ["" if n % 9 else f"seen {n % 4}" for n in range(400)],
+            }
+        ).write_csv(folder / f"part-{part}.csv")
+    return folder
+
+
+def test_groups_take_what_some_rows_suggest_as_far_as_all_rows_allow_it(linkwise, tmp_path, monkeypatch):
+    folder = write_sales(tmp_path)
+    monkeypatch.setattr(group_rows, "MOST_LOOKED_AT", 900)  # not the last row of all
+    begun = linkwise("ask", folder, "--terminal", "--groups", 50, said="q\n")
+    assert begun.exit_code == 0, begun.stderr
+    said = " ".join(begun.stdout.split())
+    assert "'zip' holds codes, not amounts; 'town' has values that several rows share" in said
+    assert "'income' has a few values that are far larger" in said
+    assert "'line' counts the rows and is left out" in said
+    assert "--as-is --session NEW" in said
+    with Session.open(folder / "session.linkwise") as session:
+        choices = session.source["choices"]
+    assert choices["log"] == ["income"]
+    assert choices["as_categories"] == ["zip", "town"]
+    assert "line" in choices["drop"]
+    again = linkwise("ask", folder, "--terminal", said="y\nq\n")
+    assert "'zip' holds codes" in " ".join(again.stdout.split())
+    labels = linkwise("export", folder, "--labels", tmp_path / "labels")
+    assert labels.exit_code == 0, labels.stderr
+
+
+def test_groups_as_they_are(linkwise, tmp_path):
+    folder = write_sales(tmp_path)
+    begun = linkwise("ask", folder, "--terminal", "--groups", 50, "--as-is", said="q\n")
+    assert "Decided by the values" not in begun.stdout
+    with Session.open(folder / "session.linkwise") as session:
+        assert "log" not in session.source["choices"]
+        assert "proposed" not in session.source
