@@ -81,6 +81,7 @@ def test_the_start_page(browse, look, tmp_path, monkeypatch):
     for name in ("wine", "a file with a long name that goes on and on, and on " * 3):
         with Session([[0.0], [1.0], [8.0]], COBRAS(random_state=0), source={"file": "none.csv"}) as session:
             session.save(tmp_path / f"{name}.linkwise")
+    (tmp_path / "fruit.csv").touch()
     server = Served(prepare_start(tmp_path).begin)
     page = browse(server, ready=".lw-start:visible")
     assert page.get_by_text("Its data file is missing.").count() == 2

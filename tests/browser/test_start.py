@@ -101,6 +101,13 @@ def test_what_is_wrong_is_shown_and_the_person_tries_again(open_start, folder):
     answer(page)
 
 
+def test_a_file_of_the_folder_is_opened_by_a_click(open_start, folder):
+    write_fruit(folder / "fruit.csv")
+    page = open_start()
+    page.get_by_role("button", name="fruit.csv", exact=True).click()
+    answer(page)
+
+
 def test_keys_alone_open_a_demo(open_start):
     page = open_start()
     for key in ("h", "?", "y"):

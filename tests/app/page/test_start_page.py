@@ -76,6 +76,18 @@ def test_sessions_of_the_folder_and_those_opened_lately_are_listed(folder, tmp_p
     assert second["problem"] == "Its data file is missing."
 
 
+def test_data_files_without_a_session_are_listed(folder, pages, fruit):
+    fruit.path.rename(folder / "fruit.csv")
+    begin_session(folder / "old.csv.linkwise", file="old.csv")
+    for name in ("old.csv", "notes.md", ".hidden.csv"):
+        (folder / name).touch()
+    (folder / "more").mkdir()
+    view = pages(prepare_start(folder).begin).view().until(lambda view: "start" in view.state)
+    assert view.state["start"]["files"] == ["fruit.csv"]
+    assert view.ask("open", path="fruit.csv")["ok"]
+    assert view.state["place"] == str(folder / "fruit.csv.linkwise")
+
+
 def test_the_session_of_a_folder_of_files_is_listed(folder):
     (folder / "pictures").mkdir()
     begin_session(folder / "pictures/session.linkwise", file=".")
@@ -88,6 +100,13 @@ def test_a_damaged_session_is_listed_with_its_problem(folder, content):
     (found,) = list_sessions(folder)
     assert found["problem"] == "This session cannot be read."
     assert "answers" not in found
+
+
+def test_the_home_of_the_user_is_written_as_in_shells(folder, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert prepare_start(folder).begin.state()["start"]["folder"] == "~/here"
+    assert prepare_start(tmp_path).begin.state()["start"]["folder"] == "~"
+    assert prepare_start(tmp_path.parent).begin.state()["start"]["folder"] == str(tmp_path.parent)
 
 
 def test_only_paths_and_times_are_noted_and_few_of_them(folder, notes):

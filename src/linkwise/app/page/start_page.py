@@ -12,7 +12,8 @@ from urllib.parse import unquote, urlsplit
 from linkwise.app.page import requests
 from linkwise.app.page.dropped_files import LARGEST_FILE, keep_file
 from linkwise.app.page.requests import RefusedRequest, Reply, Request
-from linkwise.app.project.recent_sessions import list_sessions
+from linkwise.app.project.project import session_path
+from linkwise.app.project.recent_sessions import list_sessions, shorten_home
 from linkwise.data.read.endings import ENDINGS
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ DEMOS = {
     "messages": "160 messages to a shop",
     "loads": "160 curves of electricity over a day",
 }
+MOST_FILES = 12
 MOST_NAMES = 50
 MOST_ENTRIES = 10_000  # of a folder that are looked at
 LONGEST_PATH = 4096
@@ -59,7 +61,8 @@ class StartPage:
         return {
             "protocol": 1,
             "start": {
-                "folder": str(self.folder),
+                "folder": shorten_home(self.folder),
+                "files": self._list_files(),
                 "sessions": list_sessions(self.folder),
                 "demos": [{"name": name, "about": about} for name, about in DEMOS.items()],
                 "largest": self.largest_file,
@@ -92,6 +95,11 @@ class StartPage:
         if not text or "\0" in text:
             raise RefusedRequest("bad", "No file is given. Pass the path of a file or a folder.")
         return self.folder / os.path.expanduser(text)
+
+    def _list_files(self) -> list[str]:
+        """The data files of the folder that have no session yet."""
+        names = [name for name in self._complete("") if not name.endswith("/")]
+        return [name for name in names if not session_path(self.folder / name).exists()][:MOST_FILES]
 
     def _complete(self, text: str) -> list[str]:
         """The paths of data and folders that begin as the text does."""

@@ -13,7 +13,7 @@ test("a session is described by what it has", () => {
 });
 
 test("only a file above the limit is kept back", () => {
-  const state = { folder: "", sessions: [], demos: [], endings: [], largest: 3 * 2 ** 20 };
+  const state = { folder: "", files: [], sessions: [], demos: [], endings: [], largest: 3 * 2 ** 20 };
   assert.equal(findObstacle({ name: "a.csv", size: state.largest }, state), "");
   assert.match(
     findObstacle({ name: "a.csv", size: state.largest + 1 }, state),

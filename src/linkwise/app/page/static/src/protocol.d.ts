@@ -351,6 +351,8 @@ export interface RecentSession {
 export interface StartState {
   /** Where linkwise was started, and dropped files are kept. */
   folder: string;
+  /** The data files of the folder that have no session yet. */
+  files: string[];
   sessions: RecentSession[];
   demos: { name: string; about: string }[];
   /** Bytes of a file that can be sent. */

@@ -46,6 +46,7 @@ export class StartPage {
     this.notice = createNotice();
     this.sessions = h("ul", { class: "lw-openings" });
     this.recent = this.#createCard("Go on with a session", this.sessions);
+    this.files = h("ul", { class: "lw-table-tools", "aria-label": "Files here" });
     this.demos = h("ul", { class: "lw-openings" });
     this.where = h("p", { class: "lw-soft" });
     this.names = h("datalist", { id: page.createId("names") });
@@ -57,6 +58,7 @@ export class StartPage {
       autocomplete: "off",
       autocapitalize: "off",
       spellcheck: "false",
+      onfocus: () => this.#complete(),
       oninput: () => this.#complete(),
       onkeydown: /** @param {KeyboardEvent} event */ (event) => {
         if (event.key === "Enter" && !event.isComposing) this.#openPath();
@@ -83,7 +85,12 @@ export class StartPage {
       h("h2", {}, "What do you want to cluster?"),
       this.notice.node,
       this.recent,
-      this.#createCard("Open a file", h("div", { class: "lw-open-path" }, this.path, this.names, open), drop),
+      this.#createCard(
+        "Open a file",
+        this.files,
+        h("div", { class: "lw-open-path" }, this.path, this.names, open),
+        drop,
+      ),
       this.#createCard("Try an example", this.demos),
     );
     this.#listenToDrops(drop);
@@ -102,6 +109,16 @@ export class StartPage {
   update(state) {
     this.#state = state;
     this.recent.hidden = state.sessions.length === 0;
+    this.files.hidden = state.files.length === 0;
+    this.files.replaceChildren(
+      ...state.files.map((name) =>
+        h(
+          "li",
+          {},
+          createButton(name, () => this.#open({ do: "open", path: name })),
+        ),
+      ),
+    );
     this.sessions.replaceChildren(
       ...state.sessions.map((session) =>
         this.#createOpening(
