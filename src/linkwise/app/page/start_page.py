@@ -13,7 +13,7 @@ from linkwise.app.page import requests
 from linkwise.app.page.dropped_files import LARGEST_FILE, keep_file
 from linkwise.app.page.requests import RefusedRequest, Reply, Request
 from linkwise.app.project.project import session_path
-from linkwise.app.project.recent_sessions import list_sessions, shorten_home
+from linkwise.app.project.recent_sessions import list_sessions, abbreviate_folder
 from linkwise.data.read.endings import ENDINGS
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class StartPage:
         return {
             "protocol": 1,
             "start": {
-                "folder": shorten_home(self.folder),
+                "folder": abbreviate_folder(self.folder),
                 "files": self._list_files(),
                 "sessions": list_sessions(self.folder),
                 "demos": [{"name": name, "about": about} for name, about in DEMOS.items()],

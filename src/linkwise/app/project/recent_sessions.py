@@ -69,7 +69,7 @@ def _changed(path: Path) -> float | None:
     return None
 
 
-def shorten_home(folder: Path) -> str:
+def abbreviate_folder(folder: Path) -> str:
     """A folder as shells write it, with a tilde for the user's own."""
     with suppress(ValueError, RuntimeError):
         return f"~/{folder.relative_to(Path.home())}".removesuffix("/.")
@@ -78,7 +78,7 @@ def shorten_home(folder: Path) -> str:
 
 def _describe_session(path: Path, changed: float) -> dict[str, Any]:
     when = datetime.fromtimestamp(changed, UTC).isoformat(timespec="seconds")
-    shown = {"path": str(path), "data": path.stem, "folder": shorten_home(path.parent), "when": when}
+    shown = {"path": str(path), "data": path.stem, "folder": abbreviate_folder(path.parent), "when": when}
     try:
         with Session.open(path) as session:
             source, status = origin_of(session, path), session.snapshot.status
