@@ -8,6 +8,7 @@ import pytest
 from browser.pixels import agreement, picture, positions
 from browser.presenters import blobs, press, shown_as
 from linkwise.data.show.items import value_items
+from linkwise.learn.cobras.cobras import COBRAS
 from linkwise.learn.learner import Question
 from linkwise.session.session import Session
 
@@ -210,6 +211,18 @@ def test_rows_are_placed_by_neighbours_on_request(served, browse):
     page.get_by_role("button", name="Map by axes").click()
     page.wait_for_selector("button >> text=Map by neighbours")
     assert np.abs(seen(page, server)["at"] - before).max() < 1
+
+
+def test_rows_are_placed_by_neighbours_unasked_where_two_axes_hold_little(served, browse):
+    X = np.random.default_rng(0).normal(size=(60, 6))
+    items = value_items(X, tuple("abcdef"))
+    page = browse(served(lambda: shown_as(Session(X, COBRAS(random_state=0)), X, items)))
+    page.wait_for_selector(".lw-axes >> text=No axes:")
+    assert page.locator(".linkwise > [role=status]").inner_text() == ""  # nobody asked: nothing is read out
+    page.get_by_role("button", name="Map by axes").click()
+    page.wait_for_selector(".lw-axes >> text=Axes:")
+    page.wait_for_timeout(2000)  # it stays as it was chosen
+    assert page.locator(".lw-axes").inner_text().startswith("Axes:")
 
 
 def test_keyboard_reaches_rows(server, browse):

@@ -62,7 +62,7 @@ def test_wines_are_shown_as_values():
         assert "alcohol" in shown
         assert "lowest" in shown
         screen.press("y")
-        screen.wait_for("You have reached the question limit.")
+        screen.wait_for("The question limit is reached.")
         assert screen.ended() == 0
 
 
@@ -71,7 +71,7 @@ def test_texts_and_curves_are_shown(name, seen):
     with on_terminal("demo", name, "--budget", 1) as screen:
         assert seen in screen.wait_for(PROMPT)
         screen.press("y")
-        screen.wait_for("You have reached the question limit.")
+        screen.wait_for("The question limit is reached.")
         assert screen.ended() == 0
 
 

@@ -37,7 +37,8 @@ def test_from_files_to_labels(linkwise, tmp_path, form):
     kind = write_events(
         tmp_path / "events", ".csv" if form == "csv" else ".parquet", 1 if form == "file" else 3
     )
-    path = tmp_path / "events" / "part-0.parquet.linkwise" if form == "file" else tmp_path / "events.linkwise"
+    sessions = {"pattern": "events.linkwise", "file": "events/part-0.parquet.linkwise"}
+    path = tmp_path / sessions.get(form, "events/session.linkwise")
     where = tmp_path / data[form]
     begun = linkwise(
         "ask", where, "--terminal", "--id", "key", "--impute", "median", "--groups", 60, said="s\nq\n"
@@ -150,6 +151,19 @@ def test_a_table_is_not_joined(ask, linkwise, tmp_path):
 )
 def test_the_session_is_named_after_the_pattern(data, name):
     assert name_session(Path(data)) == Path(name)
+
+
+def test_a_folder_that_is_the_working_folder_holds_its_session(linkwise, tmp_path, monkeypatch):
+    write_events(tmp_path / "events", ".csv", 2)
+    (tmp_path / "events" / "README.md").write_text("Two files of one table.")
+    monkeypatch.chdir(tmp_path / "events")
+    first = linkwise("ask", ".", "--terminal", "--id", "key", "--groups", 60, said="y\nq\n")
+    assert [one.name for one in tmp_path.iterdir()] == ["events"]
+    assert "../events-pairs.csv" in first.stdout
+    linkwise("export", ".", "--labels", "clusters")
+    (tmp_path / "events" / "photo.png").write_bytes(b"")
+    again = linkwise("ask", ".", "--terminal", said="q\n")
+    assert "resumed: 1 answer" in again.stdout
 
 
 def test_the_session_of_a_pattern_here_is_named_after_the_folder(tmp_path, monkeypatch):

@@ -13,7 +13,7 @@ from linkwise.app.page import requests
 from linkwise.app.page.dropped_files import LARGEST_FILE, keep_file
 from linkwise.app.page.requests import RefusedRequest, Reply, Request
 from linkwise.app.project.project import session_path
-from linkwise.app.project.recent_sessions import list_sessions, abbreviate_folder
+from linkwise.app.project.recent_sessions import abbreviate_folder, list_sessions
 from linkwise.data.read.endings import ENDINGS
 
 if TYPE_CHECKING:

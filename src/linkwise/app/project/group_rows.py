@@ -17,6 +17,7 @@ from linkwise.app.project.data_source import read_shown_rows
 from linkwise.app.project.exit_codes import UsageError
 from linkwise.app.project.options import WorkerOptions, flag_of
 from linkwise.data import Rows
+from linkwise.data.folders import sort_files
 from linkwise.data.read.endings import PARQUET
 from linkwise.data.reading import Reading, recall_reading
 from linkwise.errors import DataError, DataMismatchError
@@ -30,6 +31,7 @@ from linkwise.types import Progress
 from linkwise.whole_files import flush_folder
 from linkwise.wording import count_noun, quote_command
 
+FOLDER_SESSION = "session.linkwise"  # of data that are a folder
 N_ITEMS = 1000  # if the command line does not say
 MOST_ROWS = 2_000_000  # of a file that is read at once
 # what needs all rows at once, or is about files that are always read at once
@@ -62,13 +64,17 @@ def choose_n_groups(data: Path, given: int | None) -> int | None:
 
 
 def is_in_files(data: Path) -> bool:
-    """Whether data are a pattern, or a folder that holds tables and nothing else."""
+    """Whether data are a pattern, or a folder of tables, which holds neither pictures nor several texts."""
     if is_pattern(data):
         return True
     if not data.is_dir():
         return False
-    names = [one for one in data.iterdir() if not one.name.startswith(".")]
-    return bool(names) and all(one.suffix.lower() in ENDINGS and one.is_file() for one in names)
+    if groups_folder(data / FOLDER_SESSION).exists():  # whatever was written into the folder since
+        return True
+    if not any(one.suffix.lower() in ENDINGS and one.is_file() for one in data.iterdir()):
+        return False
+    images, texts, _ = sort_files(data)
+    return not images and len(texts) < 2
 
 
 def _has_many_rows(data: Path) -> bool:

@@ -33,6 +33,7 @@ from linkwise.app.project.data_source import (
 from linkwise.app.project.exit_codes import UsageError
 from linkwise.app.project.group_files import check_known_files, hold_groups
 from linkwise.app.project.group_rows import (
+    FOLDER_SESSION,
     check_no_engine,
     choose_n_groups,
     describe_choices,
@@ -136,13 +137,13 @@ class Project:
 def session_path(path: Path) -> Path:
     """The session file of a path: the path itself, or the file beside a data file.
 
-    A folder whose files are the rows holds its session, under a name that stays when the folder is renamed.
+    A folder holds its session, under a name that stays when the folder is renamed.
     """
     path = resolve_name(path)
     if is_session(path):
         return path
-    if path.is_dir() and not is_in_files(path):
-        return path / f"session{SUFFIX}"
+    if path.is_dir():
+        return path / FOLDER_SESSION
     path = name_session(path) if is_pattern(path) else path
     return path.with_name(path.name + SUFFIX)
 
@@ -177,7 +178,7 @@ def find_session(path: Path, given: Path | None = None, *, or_else: str = "") ->
         return found
     if path == found:
         raise FileNotFoundError(f"There is no session {found}. Pass the file of a session, or a data file.")
-    why = f" {path} is a folder without a session beside it." if path.is_dir() else ""
+    why = f" {path} is a folder without a session." if path.is_dir() else ""
     begin = f"begin one with: {quote_command('linkwise', 'ask', path, *session_words(path, found))}"
     way_out = f"{or_else}, or {begin}" if or_else and is_data(path) else begin
     raise FileNotFoundError(f"There is no session {found}.{why} {way_out[0].upper()}{way_out[1:]}")

@@ -303,8 +303,11 @@ def report_interrupt(session: Session, path: Path | None, go_on: str) -> Iterato
 def list_next_commands(project: Project, reason: Ending, status: Status) -> list[tuple[str, str]]:
     """What can be done after the dialogue, ready to type."""
     path = project.path if session_words(project.data, project.path) else project.data
-    stem = project.path.stem if project.group_table is not None else project.data.stem
-    labels = f"{stem}-clusters{'' if project.group_table is not None else '.csv'}"
+    of_groups = project.group_table is not None
+    stem = project.path.stem if of_groups and not project.data.is_dir() else project.data.stem
+    if of_groups and project.data.is_dir() and project.data.samefile("."):
+        stem = f"../{stem}"  # a table in the folder would be taken for data
+    labels = f"{stem}-clusters{'' if of_groups else '.csv'}"
     commands = [] if reason == "exhausted" else [("go on", resume_command(project.data, project.path))]
     if status.n_answers:
         commands.append(("undo the last answer", quote_command("linkwise", "undo", path)))

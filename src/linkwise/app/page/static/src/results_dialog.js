@@ -9,7 +9,7 @@ import { createRowLink } from "./item_dialog.js";
 import { describeCertainty } from "./member_wording.js";
 import { openMembers } from "./members_dialog.js";
 import { renderCards } from "./split_dialog.js";
-import { clusterName, countClusters, formatCount } from "./wording.js";
+import { clusterName, countClusters, describeDownload, formatCount } from "./wording.js";
 
 /** @import { Page } from "./page.js" */
 /** @import { Cluster, State } from "./protocol.d.ts" */
@@ -113,7 +113,7 @@ function renderFiles(page, tables, show) {
     const picture = page.drawPlot();
     const name = `${controller.state?.title || "linkwise"}.svg`;
     if (picture) page.download(name, "image/svg+xml", new TextEncoder().encode(picture));
-    show(picture ? `Downloaded ${name}.` : "There is no plot to save.", picture ? undefined : "warn");
+    show(picture ? describeDownload(name) : "There is no plot to save.", picture ? undefined : "warn");
   };
   const create = /** @type {(what: string, label: string) => HTMLElement} */ (what, label) =>
     createButton(label, () => controller.export(what, {}, show), { "data-what": what });
