@@ -19,7 +19,7 @@ from linkwise.app.page.cards import (
     view_rows,
 )
 from linkwise.app.page.opening import present_demo, present_project
-from linkwise.app.page.row_places import project_rows, scale_places
+from linkwise.app.page.row_places import RowPlaces, scale_places
 from linkwise.data import encode, from_frame, image_items, record_items
 from linkwise.data.demo_sets import load_demo
 from linkwise.data.show.items import value_items
@@ -121,24 +121,24 @@ def test_a_desk_of_a_data_file(tmp_path):
 # ---------------------------------------------------------------- places
 @pytest.mark.parametrize("shape", [(1, 1), (1, 3), (2, 1), (5, 1), (3, 5)])
 def test_any_rows_have_places(shape):
-    places, _ = project_rows(np.random.default_rng(0).normal(size=shape))
+    places = RowPlaces(np.random.default_rng(0).normal(size=shape)).current
     assert places.shape == (shape[0], 2)
     assert places.dtype == np.float32
     assert np.abs(places).max() <= 1
 
 
 def test_identical_rows_stand_in_the_middle():
-    places, axes = project_rows(np.full((4, 3), 7.0))
-    assert places.tolist() == [[0, 0]] * 4
-    assert axes == ""
+    places = RowPlaces(np.full((4, 3), 7.0))
+    assert places.current.tolist() == [[0, 0]] * 4
+    assert places.axes == ""
 
 
 def test_the_axes_say_what_they_show():
     X = np.array([[4.0, 0.0, 0.0], [-4.0, 0.0, 0.0], [0.0, 3.0, 0.0], [0.0, -3.0, 0.0]])
-    assert project_rows(X)[1] == (
+    assert RowPlaces(X).axes == (
         "Axes: principal components of the compared columns (64% and 36% of the variance)."
     )
-    assert "of the images (" in project_rows(X, "image")[1]
+    assert "of the images (" in RowPlaces(X, "image").axes
 
 
 def test_coordinates_keep_their_shape():

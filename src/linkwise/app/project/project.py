@@ -23,7 +23,6 @@ from linkwise.app.project.data_source import (
     describe_source,
     is_data,
     is_unchanged,
-    read_pairs_file,
     read_pairs_of,
     read_rows,
     read_shown_rows,
@@ -358,9 +357,10 @@ def _resume_project(
     learner = build_next_learner(choice, described)
     rows = read_shown_rows(data, source, path.parent, progress) if groups is None else groups.rows
     ids = row_ids(rows.table)
-    pairs = None
+    pairs, of_pairs = None, tuple[str, ...]()
     if constraints is not None:
-        pairs = read_pairs_file(constraints, ids, len(rows.table)), constraints.name
+        read, of_pairs = read_pairs_of(constraints, rows.table)
+        pairs = read, constraints.name
     if groups is not None:
         check_known_files(path, groups)
     begin = partial(
@@ -385,7 +385,7 @@ def _resume_project(
     except BaseException:
         session.close()
         raise
-    notes[:0] = told
+    notes[:0] = [*told, *(note.rstrip(".") for note in of_pairs)]
     if told and session.n_rows != n_before:
         notes.insert(1, f"{data.name} has {count_noun(session.n_rows, 'row')} now, and had {n_before}")
     notes += idle
@@ -470,7 +470,7 @@ def _describe_other_rows(session: Session, kept: Session, old: Path, n_answers: 
 def import_gold(project: Project, gold: Path) -> str:
     """Import the pairs of a file, which are known, and return the source by which questions find them."""
     session, name = project.session, gold.name
-    pairs = read_pairs_file(gold, row_ids(project.table), len(project.table))
+    pairs, _ = read_pairs_of(gold, project.table)
     session.import_constraints(pairs, source=name)
     if not any(event.kind == "import" and event.source == name for event in session.history):
         raise UsageError(

@@ -197,7 +197,7 @@ export interface State {
   /** What the plot shows, as a sentence; empty if the places of the rows were given. */
   axes?: string;
   /** How the plot places the rows, and whether places by neighbours are being computed; null if they cannot be. */
-  map?: { by: "axes" | "neighbours"; running: boolean } | null;
+  map?: { by: "axes" | "neighbours"; running: boolean; proposed: boolean } | null;
   clusters: Cluster[];
   more_clusters: number;
   rules?: boolean;
@@ -341,6 +341,32 @@ export interface Display {
 export interface Opening {
   loading?: string;
   failed?: string;
+}
+
+/** A session that the start page lists. */
+export interface RecentSession {
+  path: string;
+  folder: string;
+  /** The name of its data file. */
+  data: string;
+  when: string;
+  /** Missing if the session cannot be read. */
+  answers?: number;
+  clusters?: number;
+  problem: string | null;
+}
+
+/** What is shown before anything is open. */
+export interface StartState {
+  /** Where linkwise was started, and dropped files are kept. */
+  folder: string;
+  /** The data files of the folder that have no session yet. */
+  files: string[];
+  sessions: RecentSession[];
+  demos: { name: string; about: string }[];
+  /** Bytes of a file that can be sent. */
+  largest: number;
+  endings: string[];
 }
 
 export interface Request {

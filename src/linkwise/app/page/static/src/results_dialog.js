@@ -1,7 +1,7 @@
 /** What a person takes away: the clusters, what remains doubtful, files, and how to go on in Python. */
 
 import { describeUnlisted } from "./cluster_wording.js";
-import { chooseSlots, slotName } from "./colours.js";
+import { chooseSlots, slotName, slotShape } from "./colours.js";
 import { createButton } from "./controls.js";
 import { createNotice, openDialog } from "./dialog.js";
 import { h } from "./dom.js";
@@ -44,6 +44,7 @@ function renderClusters(page) {
   const render = /** @param {Cluster} cluster */ (cluster) => {
     const slot = slots.get(cluster.cluster);
     const dot = h("span", { class: "lw-dot", "aria-hidden": "true" });
+    dot.dataset.shape = String(slot === undefined ? 0 : slotShape(slot));
     dot.style.setProperty("--lw-own", `var(--lw-${slot === undefined ? "cluster-none" : slotName(slot)})`);
     const profile = page.profiles.get(cluster.cluster);
     return h(
