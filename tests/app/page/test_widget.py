@@ -329,7 +329,7 @@ def test_linkwise_by_itself_does_not_load_it():
     assert said.stdout == "False False\n"
 
 
-# ---------------------------------------------------------------- data in place of a session, and a session file
+# ---------------------------------------------------------------- data, and a session file
 FRAME = pd.DataFrame(
     {
         "order": [f"O-{row}" for row in range(30)],
