@@ -27,6 +27,7 @@ from linkwise.app.project.project import (
     open_project,
     session_words,
 )
+from linkwise.app.project.recent_sessions import note_opening
 from linkwise.app.project.recoding import propose_columns
 from linkwise.app.terminal import screen
 from linkwise.app.terminal.column_dialogue import choose_columns, draw_columns
@@ -89,6 +90,7 @@ def confirm_replay(question: ReplayNeeded) -> bool:
 
 def _ask_on_terminal(project: Project, budget: int | None) -> None:
     console = Console()
+    note_opening(project.path)
     project = show_opening(project, console)
     key = ColumnKey(project, console)
     terminal = make_terminal(project, console, budget=budget, is_complete=True, current=lambda: key.project)
