@@ -91,7 +91,8 @@ class Stub:
             for row in rows_of(n, max(1, len(self._kind)))
         )  # fmt: skip
         question = {
-            "id": str(n), "first": first, "second": second, "differing": [], "why": "", "guess": "no"
+            "id": str(n), "first": first, "second": second, "differing": {}, "content": None,
+            "only_shown": [], "why": "", "guess": "no"
         }  # fmt: skip
         counts = dict.fromkeys(("yes", "unsure", "added", "imported", "done", "inferred"), 0)
         sizes = np.bincount(self._kind, minlength=10).tolist()

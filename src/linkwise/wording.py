@@ -5,6 +5,7 @@ The sentences that the terminal and the page share are here, too; the page's mod
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterable
 from math import ceil
@@ -13,8 +14,8 @@ ANSWER_WORDS = {"yes": "Same", "no": "Different", "unsure": "Not sure"}  # as th
 QUESTION = "Do these two belong together?"
 NO_MORE_QUESTIONS = "There are no more questions"
 EXHAUSTED = "No further answer would change the clusters."
-EXHAUSTED_BUT_UNSURE = "Only pairs that you were not sure of could still change the clusters."
-BUDGET_SPENT = "You have reached the question limit"
+EXHAUSTED_BUT_UNSURE = "Only pairs answered as not sure could still change the clusters."
+BUDGET_SPENT = "The question limit is reached"
 NOTHING_TO_UNDO = "There is nothing to undo."
 STALE_ANSWER = "The question has changed, perhaps in another window."
 LATER = "Later: the question comes back after others, and this is no answer"
@@ -67,6 +68,14 @@ def strip_controls(text: str) -> str:
 def strip_full_stop(sentence: object) -> str:
     """Remove the full stop of a sentence that another sentence quotes after a colon."""
     return str(sentence).removesuffix(".")
+
+
+def merge_full_stops(text: str) -> str:
+    """Leave one full stop where a sentence ends in a name that ends in one, such as ``Acme Inc.``."""
+    return _DOUBLED.sub(r"\1", text)
+
+
+_DOUBLED = re.compile(r"(?<!\.)(\.|\.{3}|[?!])\.(?=\s|$)")
 
 
 def quote_command(*words: object) -> str:

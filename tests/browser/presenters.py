@@ -90,14 +90,14 @@ def advised(advice: StopAdvice | None) -> Callable[[], Presenter]:
     return begin
 
 
-def doubtful() -> Session:
+def doubtful(source: str = "") -> Session:
     """Two groups that are far apart, with one wrong answer about each: answers 3 and 6."""
     X = np.random.default_rng(3).normal(size=(40, 2)) * 0.4 + np.repeat([[0, 0], [9, 9]], 20, 0)
     session = Session(X, KIN(random_state=0), error_rate=0.1)
     for row in (0, 20):
-        session.add(row, row + 1, "must-link")
-        session.add(row + 1, row + 2, "must-link")
-        session.add(row, row + 2, "cannot-link")
+        session.add(row, row + 1, "must-link", source=source)
+        session.add(row + 1, row + 2, "must-link", source=source)
+        session.add(row, row + 2, "cannot-link", source=source)
     return session
 
 

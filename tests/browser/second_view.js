@@ -6,7 +6,7 @@ async () => {
   });
   const state = {
     protocol: 1, title: "second", kind: "record", place: null, rows: 2, two_bytes: false, labels: 1, event: 0, busy: false,
-    question: { id: "0:0-1", differing: ["x"], why: "", guess: "yes", first: item(0, "p", 0), second: item(1, "q", 1) },
+    question: { id: "0:0-1", differing: { x: "most" }, content: null, only_shown: [], why: "", guess: "yes", first: item(0, "p", 0), second: item(1, "q", 1) },
     ended: null, budget: null,
     counts: { answers: 0, yes: 0, no: 0, unsure: 0, added: 0, imported: 0, done: 0, inferred: 0 },
     shades: [[0, 0, 0]], changes: [], advice: { stop: null, text: "" },

@@ -54,7 +54,7 @@ def test_budget_ends_the_questions(served, browse):
     page = browse(served(Bundled("wine", answers=2, budget=3)))
     assert page.locator(".lw-eyebrow").inner_text() == "Question 3 of 3"
     press(page, "n")
-    assert page.locator(".lw-question h2").inner_text() == "You have reached the question limit"
+    assert page.locator(".lw-question h2").inner_text() == "The question limit is reached"
 
 
 def test_a_bar_shows_how_much_of_the_budget_is_done(served, browse):

@@ -42,14 +42,14 @@ def test_suspects_are_confirmed_and_turned_round(served, browse):
     assert {suspect.number for suspect in session.suspects} == {3, 6}
     page = browse(served(lambda: shown_as(session, session.X, value_items(session.X, ("x", "y")))))
     panel = page.locator(".lw-progress")
-    assert "linkwise assumes that 10 % of your answers are wrong." in panel.inner_text()
+    assert "linkwise assumes that 10 % of the answers are wrong." in panel.inner_text()
     panel.get_by_role("button", name="2 answers are probably wrong.").press("Enter")
     dialog = page.get_by_role("dialog", name="Answers that are probably wrong")
     lines = dialog.get_by_role("listitem")
     lines.first.wait_for()
     assert lines.count() == 2
     shown = lines.filter(has_text="row 0").inner_text()
-    assert "You answered “Different”" in shown
+    assert "Your answer “Different” is" in shown
     assert "Same for row 0 and row 1; Same for row 1 and row 2." in shown
 
     def press_button(name, key, words):

@@ -364,4 +364,25 @@ def test_help_tells_how_the_data_were_read(served, browse):
     session, X = small()
     page = browse(served(lambda: plain(session, X, notes=["Column 'id' is the id.", "<b>left out</b>"])))
     page.keyboard.press("?")
+    page.get_by_text("How the data were read").click()
     assert page.locator(".lw-notes li").all_inner_texts() == ["Column 'id' is the id.", "<b>left out</b>"]
+
+
+def test_help_is_one_screen_and_says_where_the_answers_are(served, browse):
+    session, X = small()
+    session.set_guidelines("Alike.")
+    path = "/home/a/projects of this year/customers.csv.linkwise"
+    page = browse(
+        served(lambda: plain(session, X, notes=["A note."] * 20, place=path)),
+        viewport={"width": 1280, "height": 800},
+    )
+    page.get_by_role("dialog", name="Guidelines").wait_for()
+    page.keyboard.press("Escape")
+    page.wait_for_selector("dialog", state="detached")
+    page.keyboard.press("?")
+    dialog = page.get_by_role("dialog", name="Help")
+    assert dialog.evaluate("node => node.scrollHeight <= node.clientHeight")
+    assert dialog.get_by_text(f"Each answer is saved at once, in {path}").is_visible()
+    page.set_viewport_size({"width": 360, "height": 700})
+    assert dialog.evaluate("node => node.scrollWidth <= node.clientWidth")
+    assert dialog.evaluate("node => node.scrollHeight > node.clientHeight")

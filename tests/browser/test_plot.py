@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from browser.pixels import agreement, picture, positions
-from browser.presenters import blobs, press, shown_as
+from browser.presenters import blobs, crowd, press, shown_as
 from linkwise.data.show.items import value_items
+from linkwise.learn.cobras.cobras import COBRAS
 from linkwise.learn.learner import Question
 from linkwise.session.session import Session
 
@@ -87,15 +88,21 @@ def test_who_draws_the_points(server, browse):
         assert (page.evaluate(by), page.evaluate(drawn)) == ("memory", False)
 
 
-def test_memory_draws_what_a_card_draws(server, browse):
+@pytest.mark.parametrize("has_shapes", [False, True], ids=["discs", "shapes"])
+def test_memory_draws_what_a_card_draws(server, served, browse, has_shapes):
     """Also where points are large, and at the edge."""
+    server = served(crowd(40)) if has_shapes else server
     card, memory = browse(server, script=CARD), browse(server)
     x, y = seen(card, server)["at"][0]
     for _ in range(3):
         one, other = (seen(page, server)["shown"] for page in (card, memory))
         far = np.abs(one - other).max(axis=2)
         assert (one.min(axis=2) < 0.9).mean() > 0.002
-        assert far.max() < 0.2  # the middle of a disc is rounded to a quarter of a pixel
+        # the middle of a point is rounded to a quarter of a pixel: that shows most at a corner
+        if has_shapes:
+            assert (far > 0.2).sum() < 0.01 * (one.min(axis=2) < 0.9).sum()
+        else:
+            assert far.max() < 0.2
         for page in (card, memory):
             page.evaluate("() => document.querySelector('.lw-overlay').style.visibility = ''")
             box = page.locator(".lw-overlay").bounding_box()
@@ -210,6 +217,18 @@ def test_rows_are_placed_by_neighbours_on_request(served, browse):
     page.get_by_role("button", name="Map by axes").click()
     page.wait_for_selector("button >> text=Map by neighbours")
     assert np.abs(seen(page, server)["at"] - before).max() < 1
+
+
+def test_rows_are_placed_by_neighbours_unasked_where_two_axes_hold_little(served, browse):
+    X = np.random.default_rng(0).normal(size=(60, 6))
+    items = value_items(X, tuple("abcdef"))
+    page = browse(served(lambda: shown_as(Session(X, COBRAS(random_state=0)), X, items)))
+    page.wait_for_selector(".lw-axes >> text=No axes:")
+    assert page.locator(".linkwise > [role=status]").inner_text() == ""  # nobody asked: nothing is read out
+    page.get_by_role("button", name="Map by axes").click()
+    page.wait_for_selector(".lw-axes >> text=Axes:")
+    page.wait_for_timeout(2000)  # it stays as it was chosen
+    assert page.locator(".lw-axes").inner_text().startswith("Axes:")
 
 
 def test_keyboard_reaches_rows(server, browse):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from browser.presenters import READ_MS, pair, shown_as
+from browser.presenters import READ_MS, doubtful, pair, shown_as
 from linkwise.data.show.items import value_items
 from linkwise.learn.kin.kin import KIN
 from linkwise.session.session import Session
@@ -93,3 +93,49 @@ def test_two_people_at_once(team, browse):
 
     ben.close()
     wait_for(anna, "Nobody else")
+
+
+def test_what_another_person_did_is_told_under_their_name(chromium, browse):
+    from bench.served import Served
+
+    session = doubtful("ben")
+    session.add(1, 3, "must-link", source="anna")
+    session.move([25, 26], "new", source="ben")
+    items = value_items(session.X, ("x", "y"))
+    served = Served(lambda: shown_as(session, session.X, items, places=session.X), people=("anna", "ben"))
+    served.wait()
+    addresses = served.addresses()
+
+    class Link:
+        def __init__(self, person):
+            self.address = lambda: addresses[person]
+
+    anna, ben = (browse(Link(person)) for person in ("anna", "ben"))
+    for page, whose in ((anna, "The answer “Different” of ben"), (ben, "Your answer “Different”")):
+        panel = page.locator(".lw-progress")
+        panel.get_by_role("button", name="2 answers are probably wrong.").press("Enter")
+        dialog = page.get_by_role("dialog", name="Answers that are probably wrong")
+        shown = dialog.get_by_role("listitem").filter(has_text="row 0")
+        shown.wait_for()
+        assert f"{whose} is " in shown.inner_text()
+        assert "Same for row 0 and row 1 (ben); Same for row 1 and row 2 (ben)." in shown.inner_text()
+        assert shown.get_by_role("button", name="I am sure").count() == (page is ben)
+        page.keyboard.press("Escape")
+        page.wait_for_selector("dialog", state="detached")
+        page.keyboard.press("h")
+        page.locator(".lw-history li").first.wait_for()
+        lines = [line.inner_text() for line in page.locator(".lw-history li").all()]
+        assert "rows moved" in lines[0]
+        assert "· ben" in lines[0]
+        assert "· anna" in lines[1]
+        page.keyboard.press("Escape")
+        page.wait_for_selector("dialog", state="detached")
+
+    assert "linkwise assumes that 10 % of your answers are wrong." in panel.inner_text()
+    anna.keyboard.press("r")
+    review = anna.get_by_role("dialog", name="Review")
+    review.locator(".lw-opinions li").first.wait_for()
+    assert review.locator(".lw-opinions li").first.inner_text().startswith("ben: ")
+    assert "The answer of ben is " in review.inner_text()
+    anna.keyboard.press("Escape")
+    served.close()

@@ -420,7 +420,7 @@ def test_confirmed_answers_may_not_contradict_each_other():
 def test_only_a_yes_or_a_no_can_be_confirmed():
     session = Session(FAR, lw.KIN(random_state=0), error_rate=None)
     session.answer("unsure")
-    with pytest.raises(SessionError, match="Event 1 is a pair that you were not sure of"):
+    with pytest.raises(SessionError, match="Event 1 is a pair with the answer 'not sure'"):
         session.set_sure(1)
     session.import_constraints(lw.Constraints(40, [(0, 1)]))
     for number in (2, 9):

@@ -35,7 +35,7 @@ HISTORY = [
     event(8, "import", facts=(Fact(0, 4, "no"), Fact(5, 6, "yes"))),
     event(9, "done", first=0, facts=(Fact(0, 1, "yes"),)),
 ]
-SEEM = "About 1 in {} of your answers seems wrong"
+SEEM = "About 1 in {} answers seems wrong"
 NONE_SEEMS = "No answer seems wrong so far."
 KNOWN = Evidence(7, Constraints(7, [(0, 1), (1, 2)], [(0, 3)]))
 
@@ -100,14 +100,14 @@ def test_answers_are_counted_in_words(numbers, words):
         (
             (0.1, 0.1, 0.1),
             0,
-            ("linkwise assumes that 10 % of your answers are wrong.", NONE_SEEMS),
+            ("linkwise assumes that 10 % of the answers are wrong.", NONE_SEEMS),
         ),
         *(
             (
                 (rate, rate, rate),
                 0,
                 (
-                    f"linkwise assumes that {words} of your answers are wrong.",
+                    f"linkwise assumes that {words} of the answers are wrong.",
                     NONE_SEEMS,
                 ),
             )

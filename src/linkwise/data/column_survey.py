@@ -11,6 +11,7 @@ import numpy as np
 from linkwise.data.columns.near_copies import NearCopies, find_near_copies
 from linkwise.data.columns.table import Table
 from linkwise.data.encoding.encoded import Encoded, block_of
+from linkwise.wording import merge_full_stops
 
 MOST_NAMED = 8  # columns whose shares are named
 _MOST_OF_IT = 0.505  # share from which one column decides: two of equal weight differ by rounding
@@ -39,7 +40,8 @@ class ColumnSurvey:
     @property
     def notes(self) -> tuple[str, ...]:
         """A warning of record linkage, the shares, and a warning where one column decides; at most three."""
-        return (*self._note_copies(), *self._note_shares(), *self._warn_of_largest())
+        notes = (*self._note_copies(), *self._note_shares(), *self._warn_of_largest())
+        return tuple(map(merge_full_stops, notes))
 
     @property
     def warnings(self) -> tuple[str, ...]:

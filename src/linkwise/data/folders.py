@@ -71,9 +71,7 @@ def read_folder(
         Pillow, which images require, is not installed (the extra `app` or `images`).
     """
     folder = Path(folder)
-    names = _list_files(folder)
-    images = [name for name in names if name.lower().endswith(IMAGES)]
-    texts = [name for name in names if name.lower().endswith(TEXTS)]
+    images, texts, names = sort_files(folder)
     kind = kind or ("image" if images or not texts else "text")
     chosen = images if kind == "image" else texts
     if not chosen:
@@ -93,6 +91,13 @@ def read_folder(
     if kind == "image":
         return _read_images(folder, chosen, notes, skip_broken, progress)
     return _read_texts(folder, chosen, notes)
+
+
+def sort_files(folder: Path) -> tuple[list[str], list[str], list[str]]:
+    """Return the paths of the images and of the texts within a folder, and of all files."""
+    names = _list_files(folder)
+    images = [name for name in names if name.lower().endswith(IMAGES)]
+    return images, [name for name in names if name.lower().endswith(TEXTS)], names
 
 
 def _list_files(folder: Path) -> list[str]:

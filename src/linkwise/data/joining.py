@@ -264,11 +264,11 @@ def _read_as_written(reading: Reading, ending: str) -> Reading:
 
 def _note_changes(reading: Reading, own: str) -> list[str]:
     """What the new file does not have of one that is written anew."""
+    notes = []
     if own == SHEET:
         named = "the sheet" if reading.sheet is None else f"sheet {reading.sheet!r}"
-        return [f"The new file holds the values of {named}, without its formats and formulas."]
-    notes = []
-    if reading.no_header and own in TEXT_ENDINGS:
+        notes.append(f"The new file holds the values of {named}, without its formats and formulas.")
+    if reading.no_header and own in (*TEXT_ENDINGS, SHEET):
         notes.append("The new file has a line of column names, unlike the data.")
     if reading.skip_lines:
         notes.append(

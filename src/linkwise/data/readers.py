@@ -6,24 +6,28 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
+from linkwise.data.columns.cycles import column_of_cycle, read_hours
 from linkwise.data.columns.named_columns import NamedColumns, resolve_names
 from linkwise.data.columns.proposals import Proposal, propose_file_options, propose_options, take_proposals
 from linkwise.data.columns.table import Table, understand
 from linkwise.data.read.dates import check_dates
 from linkwise.data.read.endings import TYPED, WITH_TEXTS
 from linkwise.data.read.formats import check_ending, parse_plain, parse_text, read_file
-from linkwise.data.read.frames import to_narwhals
+from linkwise.data.read.frames import replace_columns, to_narwhals, to_polars
 from linkwise.data.read.long_series import name_series_by, pivot_frame, pivot_series
+from linkwise.data.read.parse import parse_columns
 from linkwise.data.reading import Reading, ReadingOptions, choose_reading
 from linkwise.errors import DataError
 from linkwise.limits import too_large_for_memory
 
 if TYPE_CHECKING:
     import narwhals as nw
+    import polars as pl
 
 
 def read_table(
@@ -106,7 +110,7 @@ def read_table(
             if not proposals:
                 break
             chosen = take_proposals(chosen, proposals)
-        if propose and (others := propose_options(typed.frame, chosen, path.parent)):
+        if propose and (others := propose_options(typed.frame, chosen, path.parent, typed.written)):
             proposals += others
             chosen = take_proposals(chosen, others)
             typed = _type_columns(frame, contents.ending, chosen)  # ids and texts stay as they are written
@@ -140,6 +144,7 @@ def _type_columns(frame: nw.DataFrame[Any], ending: str, reading: Reading) -> Ty
     if ending not in WITH_TEXTS or reading.series_by is not None:
         return Typed(names, frame)
     keep = {names.id_column, *names.text, *names.image, *names.drop, *names.show}
+    keep |= {name for name in map(column_of_cycle, reading.cycles or ()) if _holds_hours(frame, name)}
     typed, told, written = parse_text(frame, keep, ending, reading.delimiter)
     check_dates(typed, names.drop)
     return Typed(names, typed, told, written)
@@ -190,9 +195,48 @@ def from_frame(
         by = name_series_by(chosen.series_by, table.columns, chosen.id_column)
         table, more = pivot_frame(table, by)
         chosen, notes = replace(chosen, id_column=by.id, series=True), [*notes, *more]
-    proposals = propose_options(table, chosen) if propose else ()
-    chosen = take_proposals(chosen, proposals)
-    return replace(understand(table, resolve_names(table, chosen), chosen, notes=notes), proposals=proposals)
+    typed = _type_texts(table, chosen)
+    proposals = propose_options(typed.frame, chosen) if propose else ()
+    if proposals:
+        chosen = take_proposals(chosen, proposals)
+        typed = _type_texts(table, chosen)
+    notes += typed.notes
+    understood = understand(typed.frame, typed.names, chosen, written=typed.written, notes=notes)
+    return replace(understood, proposals=proposals)
+
+
+def _type_texts(frame: nw.DataFrame[Any], reading: Reading) -> Typed:
+    """Parse texts of a frame that are numbers or dates as people write them, such as €5 and 12 kg.
+
+    Texts of digits alone stay texts, because a frame has a type for whole numbers.
+    """
+    import narwhals as nw
+
+    names = resolve_names(frame, reading)
+    keep = {names.id_column, *names.text, *names.image, *names.drop, *names.show}
+    texts = [one.name for one in frame.iter_columns() if one.dtype == nw.String and one.name not in keep]
+    if not texts or reading.series_by is not None or find_spec("polars") is None:
+        return Typed(names, frame)
+    keep |= {name for name in texts if read_hours(frame.get_column(name)) is not None}
+    written = to_polars(frame.select(texts))
+    parsed = parse_columns(written, keep, comma_free=True)
+    found = [
+        one
+        for one in parsed.frame
+        if one.dtype != written[one.name].dtype and not _are_digits(written[one.name])
+    ]
+    read = {one.name for one in found}
+    notes = [note for note in parsed.notes if any(f"'{name}'" in note for name in read)]
+    forms = {one.name: nw.from_native(one, series_only=True) for one in parsed.written if one.name in read}
+    return Typed(names, replace_columns(frame, found), notes, forms)
+
+
+def _holds_hours(frame: nw.DataFrame[Any], name: str) -> bool:
+    return name in frame.columns and read_hours(frame.get_column(name)) is not None
+
+
+def _are_digits(texts: pl.Series) -> bool:
+    return bool(texts.drop_nulls().str.contains(r"^\d+$").all())
 
 
 def _name_rows_by_index(frame: Any, id_column: str | None, *, propose: bool) -> tuple[Any, str | None]:

@@ -25,7 +25,7 @@ from linkwise.reasons.cluster_names import NOISE, call_cluster, name_cluster
 from linkwise.reasons.explanation import Explanation, last_step, read_labels
 from linkwise.reasons.rules import Name, Rule
 from linkwise.reasons.sentences import format_percent
-from linkwise.wording import count_noun
+from linkwise.wording import count_noun, merge_full_stops
 
 By = Literal["answers", "parts", "rules", "nothing"]
 Call = Callable[[int], str]
@@ -119,7 +119,7 @@ class Why:
             lines.append(f"Answers decide: {chain(self.facts, call)}.")
         else:
             lines += self._by_parts(call)
-        return lines + self._by_rules(one, other)
+        return [*map(merge_full_stops, lines + self._by_rules(one, other))]
 
     def _by_parts(self, call: Call) -> list[str]:
         """Sentences about the parts that hold the rows, if there are parts."""

@@ -490,7 +490,7 @@ class Changes:
                 )
             if event.answer == "unsure":
                 raise SessionError(
-                    f"Event {number} is a pair that you were not sure of. Change it to yes or no first."
+                    f"Event {number} is a pair with the answer 'not sure'. Change it to yes or no first."
                 )
             self._state.certain_evidence().check(event.first, event.second, event.answer)
             return None if event.is_sure else {"answer": event.answer, "target": number}

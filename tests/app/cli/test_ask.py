@@ -102,7 +102,7 @@ def test_json_says_what_a_program_needs(fruit, linkwise):
 def test_budget_ends_the_dialogue(fruit, linkwise):
     done = linkwise("ask", fruit.path, "--budget", 2, said="s\ns\ns\ns\n")
     assert "Question 2 of 2" in done.stdout
-    assert "You have reached the question limit." in done.stdout
+    assert "The question limit is reached." in done.stdout
     with Session.open(fruit.session) as session:
         assert session.status.n_answers == 2
 

@@ -23,7 +23,7 @@ def test_the_truth_finds_the_groups(fruit, linkwise, method):
     truth = list(fruit.truth.values())
     done = linkwise("ask", fruit.path, "--method", method, "--clusters", 3, *QUICK, said="q\n")
     assert done.exit_code == 0, done.stderr
-    assert "Your answers have reached 0 of 3 clusters and placed 0 rows." in done.stdout
+    assert "The answers have reached 0 of 3 clusters and placed 0 rows." in done.stdout
     from linkwise.data import encode, read_table
 
     with Session.open(fruit.session, encode(read_table(fruit.path)).X) as session:
@@ -32,7 +32,7 @@ def test_the_truth_finds_the_groups(fruit, linkwise, method):
         assert len(set(zip(session.labels.tolist(), truth, strict=True))) == 3
     status = linkwise("status", fruit.path).stdout
     assert "3 clusters, by pckmeans, seed 0" in status
-    assert "Your answers have reached 3 of 3 clusters" in status
+    assert "The answers have reached 3 of 3 clusters" in status
 
 
 @pytest.mark.slow

@@ -62,7 +62,7 @@ def test_wines_are_shown_as_values():
         assert "alcohol" in shown
         assert "lowest" in shown
         screen.press("y")
-        screen.wait_for("You have reached the question limit.")
+        screen.wait_for("The question limit is reached.")
         assert screen.ended() == 0
 
 
@@ -71,7 +71,7 @@ def test_texts_and_curves_are_shown(name, seen):
     with on_terminal("demo", name, "--budget", 1) as screen:
         assert seen in screen.wait_for(PROMPT)
         screen.press("y")
-        screen.wait_for("You have reached the question limit.")
+        screen.wait_for("The question limit is reached.")
         assert screen.ended() == 0
 
 
@@ -100,12 +100,9 @@ def test_a_demo_keeps_nothing_unless_asked(tmp_path, linkwise, monkeypatch):
 
 
 @pytest.mark.parametrize("kept", [False, True])
-def test_the_end_of_a_page_tells_the_agreement(tmp_path, monkeypatch, kept):
+def test_the_end_of_a_page_tells_the_agreement(tmp_path, kept):
     path = tmp_path / "kept.linkwise" if kept else None
-    held = []
-    monkeypatch.setattr(demo, "serve_page", lambda subject, where: held.append(subject))
-    demo.ask_on_page("iris", None, 0, path, "linkwise demo iris")
-    (subject,) = held
+    subject = demo.prepare_demo("iris", path)
     assert "ARI" not in subject.ended(None)  # the data were not read yet
     desk = subject.begin()
     assert "ARI" not in subject.ended(0)

@@ -449,7 +449,7 @@ def test_new_values_that_items_cannot_have(linkwise, tmp_path, kind, command, va
     frame.with_columns(amount=pl.Series([*amount[:3], value, *amount[4:]])).write_parquet(
         tmp_path / "later.parquet"
     )
-    words = ["extend", tmp_path / "events.linkwise", tmp_path / "later.parquet"]
+    words = ["extend", tmp_path / "events" / "session.linkwise", tmp_path / "later.parquet"]
     if command == "export":
         words = ["export", words[1], "--new", words[2], "--labels", tmp_path / "out"]
     found = linkwise(*words)

@@ -18,6 +18,7 @@ from linkwise.app.project.group_rows import name_session
 from linkwise.data.reading import Reading
 from linkwise.large import label_files, survey, table_files, table_passes
 from linkwise.large.group_table import read_groups
+from linkwise.session.session import Session
 from patience import wait_until
 from running_command import start_code
 
@@ -39,7 +40,8 @@ def test_from_files_to_labels(linkwise, tmp_path, form):
     kind = write_events(
         tmp_path / "events", ".csv" if form == "csv" else ".parquet", 1 if form == "file" else 3
     )
-    path = tmp_path / "events" / "part-0.parquet.linkwise" if form == "file" else tmp_path / "events.linkwise"
+    sessions = {"pattern": "events.linkwise", "file": "events/part-0.parquet.linkwise"}
+    path = tmp_path / sessions.get(form, "events/session.linkwise")
     where = tmp_path / data[form]
     begun = linkwise(
         "ask", where, "--terminal", "--id", "key", "--impute", "median", "--groups", 60, said="s\nq\n"
@@ -152,6 +154,19 @@ def test_a_table_is_not_joined(ask, linkwise, tmp_path):
 )
 def test_the_session_is_named_after_the_pattern(data, name):
     assert name_session(Path(data)) == Path(name)
+
+
+def test_a_folder_that_is_the_working_folder_holds_its_session(linkwise, tmp_path, monkeypatch):
+    write_events(tmp_path / "events", ".csv", 2)
+    (tmp_path / "events" / "README.md").write_text("Two files of one table.")
+    monkeypatch.chdir(tmp_path / "events")
+    first = linkwise("ask", ".", "--terminal", "--id", "key", "--groups", 60, said="y\nq\n")
+    assert [one.name for one in tmp_path.iterdir()] == ["events"]
+    assert "../events-pairs.csv" in first.stdout
+    linkwise("export", ".", "--labels", "clusters")
+    (tmp_path / "events" / "photo.png").write_bytes(b"")
+    again = linkwise("ask", ".", "--terminal", said="q\n")
+    assert "resumed: 1 answer" in again.stdout
 
 
 def test_the_session_of_a_pattern_here_is_named_after_the_folder(tmp_path, monkeypatch):
@@ -568,3 +583,54 @@ def test_two_exports_into_one_folder_at_once(ask, linkwise, tmp_path, monkeypatc
         {file.name: file.read_bytes() for file in (tmp_path / name).iterdir()} for name in ("whole", "out")
     )
     assert both == whole
+
+
+# ---------------------------------------------------------------- what the values suggest
+def write_sales(folder):
+    """Three files with a counter, codes, incomes and debts, and in the last row of all a negative debt."""
+    draw, folder = np.random.default_rng(0), folder / "sales"
+    folder.mkdir()
+    for part in range(3):
+        debt = np.exp(draw.normal(3, 1.5, 400)).round(2)
+        debt[-1] *= -1 if part == 2 else 1
+        pl.DataFrame(
+            {
+                "line": np.arange(400 * part, 400 * part + 400),
+                "zip": draw.choice([8001, 4051, 3011], 400),
+                "income": np.exp(draw.normal(8, 1, 400)).round(2),
+                "debt": debt,
+                "town": [f"town {n}" for n in draw.integers(40, size=400)],
+                "note": ["" if n % 9 else f"seen {n % 4}" for n in range(400)],
+            }
+        ).write_csv(folder / f"part-{part}.csv")
+    return folder
+
+
+def test_groups_take_what_some_rows_suggest_as_far_as_all_rows_allow_it(linkwise, tmp_path, monkeypatch):
+    folder = write_sales(tmp_path)
+    monkeypatch.setattr(group_rows, "MOST_LOOKED_AT", 900)  # not the last row of all
+    begun = linkwise("ask", folder, "--terminal", "--groups", 50, said="q\n")
+    assert begun.exit_code == 0, begun.stderr
+    said = " ".join(begun.stdout.split())
+    assert "'zip' holds codes, not amounts; 'town' has values that several rows share" in said
+    assert "'income' has a few values that are far larger" in said
+    assert "'line' counts the rows and is left out" in said
+    assert "--as-is --session NEW" in said
+    with Session.open(folder / "session.linkwise") as session:
+        choices = session.source["choices"]
+    assert choices["log"] == ["income"]
+    assert choices["as_categories"] == ["zip", "town"]
+    assert "line" in choices["drop"]
+    again = linkwise("ask", folder, "--terminal", said="y\nq\n")
+    assert "'zip' holds codes" in " ".join(again.stdout.split())
+    labels = linkwise("export", folder, "--labels", tmp_path / "labels")
+    assert labels.exit_code == 0, labels.stderr
+
+
+def test_groups_as_they_are(linkwise, tmp_path):
+    folder = write_sales(tmp_path)
+    begun = linkwise("ask", folder, "--terminal", "--groups", 50, "--as-is", said="q\n")
+    assert "Decided by the values" not in begun.stdout
+    with Session.open(folder / "session.linkwise") as session:
+        assert "log" not in session.source["choices"]
+        assert "proposed" not in session.source

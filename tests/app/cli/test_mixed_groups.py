@@ -45,7 +45,7 @@ def path(linkwise, tmp_path, kinds, monkeypatch):
     )
     assert begun.exit_code == 0
     assert "a second row of 1 group, which may be mixed" in " ".join(begun.stdout.split())
-    return tmp_path / "events.linkwise"
+    return tmp_path / "events" / "session.linkwise"
 
 
 def answer_all(linkwise, path, kinds):
@@ -76,7 +76,7 @@ def put_apart(path):
 def test_answers_divide_an_item(linkwise, path, kinds, tmp_path):
     answer_all(linkwise, path, kinds)
     _, labels = export(linkwise, path, tmp_path / "out")
-    assert read_groups(tmp_path / "events.linkwise.d").n_border == 0
+    assert read_groups(tmp_path / "events" / "session.linkwise.d").n_border == 0
     hidden = pl.Series([kinds[key] == 5 for key in labels["key"]])
     assert labels.filter(hidden)["cluster"].n_unique() == 1
     assert set(labels.filter(hidden)["cluster"]).isdisjoint(labels.filter(~hidden)["cluster"])
@@ -108,7 +108,7 @@ def test_the_person_is_told_when_the_session_is_opened(linkwise, path, kinds, tm
     assert f"{size - N_HIDDEN} stay with" in first
     assert f"{N_HIDDEN} go with {before.ids[row]}" in first
     assert "Your answers put" not in linkwise("ask", path, "--terminal", said="q\n").stdout
-    items = read_groups(tmp_path / "events.linkwise.d")
+    items = read_groups(tmp_path / "events" / "session.linkwise.d")
     assert items.summary.sizes[row] == N_HIDDEN
     assert items.summary.sizes.sum() == before.summary.sizes.sum()
     assert items.ids == before.ids
@@ -123,13 +123,13 @@ def test_an_undo_gives_the_rows_the_cluster_that_they_had(linkwise, path, kinds,
     linkwise("undo", path)
     _, after = export(linkwise, path, tmp_path / "after")
     assert after.equals(before)
-    put_again = read_groups(tmp_path / "events.linkwise.d")
+    put_again = read_groups(tmp_path / "events" / "session.linkwise.d")
     assert put_again.n_border == 0  # the group stays divided
 
 
 def test_neither_chunks_nor_workers_change_anything(linkwise, path, tmp_path, monkeypatch):
     put_apart(path)
-    folder = tmp_path / "events.linkwise.d"
+    folder = tmp_path / "events" / "session.linkwise.d"
     whole, found = (folder / "groups.npz").read_bytes(), []
     for number, (rows, options) in enumerate(((64, []), (37, []), (64, ["--jobs", 2]))):
         monkeypatch.setattr(table_files, "PARQUET_ROWS", rows)
@@ -149,20 +149,20 @@ def test_a_kill_in_the_middle_loses_nothing(linkwise, path, tmp_path, monkeypatc
     def stop(*args, **options):
         raise KeyboardInterrupt
 
-    whole = (tmp_path / "events.linkwise.d" / "groups.npz").read_bytes()
+    whole = (tmp_path / "events" / "session.linkwise.d" / "groups.npz").read_bytes()
     with monkeypatch.context() as patch:
         patch.setattr(*((row_labels, "split_groups") if stage == "pass" else (GroupTable, "write")), stop)
         stopped = linkwise("ask", path, "--terminal", said="q\n")
         assert stopped.exit_code == 130
         assert linkwise("export", path, "--labels", tmp_path / "out").exit_code == 130
-    assert (tmp_path / "events.linkwise.d" / "groups.npz").read_bytes() == whole
+    assert (tmp_path / "events" / "session.linkwise.d" / "groups.npz").read_bytes() == whole
     assert "Your answers put" in linkwise("ask", path, "--terminal", said="q\n").stdout
 
 
 def test_a_pass_goes_on_where_it_was_killed(linkwise, path, tmp_path, monkeypatch):
     """The pass has 10 blocks; those that were saved are not read again."""
     put_apart(path)
-    folder, found = tmp_path / "events.linkwise.d", []
+    folder, found = tmp_path / "events" / "session.linkwise.d", []
     whole = (folder / "groups.npz").read_bytes()
     for name in ("whole", "cut"):
         (folder / "groups.npz").write_bytes(whole)
@@ -200,7 +200,7 @@ def test_rows_that_arrive_go_with_the_part_that_they_belong_to(linkwise, path, k
     )
     frame.write_parquet(tmp_path / "later.parquet")
     assert "All of them fit a group." in linkwise("extend", path, tmp_path / "later.parquet").stderr
-    items = read_groups(tmp_path / "events.linkwise.d")
+    items = read_groups(tmp_path / "events" / "session.linkwise.d")
     of = items.place(items.encoding.apply(frame, str)).nearest
     assert ((of == row) == (np.arange(40) >= 20)).all()
     assert items.summary.sizes[row] == N_HIDDEN + 20

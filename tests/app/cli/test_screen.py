@@ -170,7 +170,7 @@ def test_advice_is_shown_with_the_question(advice, words):
     ("reason", "words"),
     [
         ("quit", "Stopped."),
-        ("budget", "You have reached the question limit."),
+        ("budget", "The question limit is reached."),
         (
             "exhausted",
             "There are no more questions. No further answer would change the clusters.",
@@ -189,7 +189,7 @@ def test_the_end(reason, words):
 
 def test_the_end_where_the_person_was_not_sure():
     said = drawn(screen.draw_ending("exhausted", status((2, 1), n_no=1, n_unsure=1), width=80))
-    assert "Only pairs that you were not sure of could still change the clusters." in said.replace("\n", " ")
+    assert "Only pairs answered as not sure could still change the clusters." in said.replace("\n", " ")
     assert "No further answer" not in said
 
 

@@ -88,7 +88,7 @@ def test_the_line_is_parsed(text, command):
 
 def test_the_terminal_lists_suspects_with_their_reasons(session):
     shown = show(session, "suspects")
-    assert "linkwise assumes that 10 % of your answers are wrong." in shown
+    assert "linkwise assumes that 10 % of the answers are wrong." in shown
     assert "1 answer is probably wrong." in shown
     assert "   3  Different for row 0 and row 2 is " in shown
     assert "because of other answers: Same for row 0 and row 1; Same for row 1 and row 2" in shown

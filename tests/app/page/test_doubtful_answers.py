@@ -37,7 +37,7 @@ def list_suspects(presenter):
 
 def test_the_state_counts_suspects_and_describes_the_rate():
     state = make_presenter().state()
-    assert state["errors"] == "linkwise assumes that 10 % of your answers are wrong."
+    assert state["errors"] == "linkwise assumes that 10 % of the answers are wrong."
     assert state["n_suspects"] == 1
 
 
@@ -94,7 +94,7 @@ def test_before_the_first_suspect_no_answer_seems_wrong():
 )
 def test_the_reason_in_words(because, reason):
     suspect = SuspectAnswer(3, 1, 2, "yes", "likely wrong", because)
-    assert describe_doubt(suspect, "row {}".format) == reason
+    assert describe_doubt(suspect, [], "row {}".format) == reason
 
 
 @pytest.mark.parametrize(

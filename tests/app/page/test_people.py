@@ -322,3 +322,72 @@ def test_a_person_puts_a_question_off_and_another_gets_it(presenter):
     assert send(presenter, "anna", do="later", question=first["id"])["other"]
     parts = presenter.state(PEOPLE)["personal"]
     assert parts["anna"]["question"]["id"] != first["id"]
+
+
+# ---------------------------------------------------------------- two people in the same sentences
+@pytest.fixture
+def both():
+    """Anna and ben disagree about two groups; ben moved rows."""
+    X = np.random.default_rng(3).normal(size=(40, 2)) * 0.4 + np.repeat([[0, 0], [9, 9]], 20, 0)
+    session = Session(X, KIN(random_state=0), error_rate=0.1)
+    session.add(0, 1, "must-link", source="anna")
+    session.add(1, 2, "must-link", source="ben")
+    session.add(0, 2, "cannot-link", source="ben")
+    for row in range(21, 33):
+        session.add(20, row, "must-link", source="anna")
+    session.move([5, 6], "new", source="ben")
+    return Presenter(session, X, RowView(value_items(X, ("x", "y")), create_namer(None)), title="things")
+
+
+def test_reasons_say_whose_answers_they_are(both):
+    (suspect,) = send(both, "anna", do="suspects")["suspects"]
+    assert (suspect["event"], suspect["source"]) == (3, "ben")
+    says = "Same for row 0 and row 1 (anna); Same for row 1 and row 2 (ben)."
+    assert suspect["reason"] == f"Other answers speak against it: {says}"
+    for person in PEOPLE:
+        told = send(both, person, do="why", first=20, second=21)["text"]
+        assert told.endswith(
+            "Answers decide: row 20 = row 21. These answers are from anna (row 20 and row 21)."
+        )
+    told = send(both, "anna", do="why", first=0, second=2)["text"]
+    assert "These answers are from anna (row 0 and row 1); ben (row 1 and row 2)." in told
+
+
+def test_reasons_of_one_person_name_nobody(presenter):
+    presenter._session.add(0, 2, "must-link", source="anna")
+    assert "anna" not in send(presenter, "anna", do="why", first=0, second=2)["text"]
+
+
+def test_the_share_of_wrong_answers_is_that_of_each_person():
+    X = np.random.default_rng(3).normal(size=(60, 2)) * 0.4 + np.repeat([[0, 0], [9, 9]], 30, 0)
+    session = Session(X, KIN(random_state=0), error_rate=None)
+    for row in range(1, 20):
+        session.add(0, row, "must-link", source="anna")
+    for row in range(31, 50):
+        is_wrong = row % 4 == 0
+        session.add(30, row, "cannot-link" if is_wrong else "must-link", source="ben")
+        if is_wrong:
+            for other in (row + 1, row - 1):
+                session.add(row, other, "must-link", source="carl")
+    presenter = Presenter(session, X, RowView(value_items(X, ("x", "y")), create_namer(None)), title="things")
+    state = presenter.state(PEOPLE)
+    assert state["n_suspects"] > 0
+    assert state["errors"].startswith("About 1 in ")
+    assert "your" not in state["errors"]
+    told = {person: part["errors"] for person, part in state["personal"].items()}
+    assert told["anna"] == ""
+    assert told["ben"].startswith("About 1 in ")
+    assert " of your answers seems wrong (" in told["ben"]
+    assert {part["seconds_per_answer"] for part in state["personal"].values()} == {None}
+
+
+def test_what_all_people_read_says_nothing_of_your_answers(both):
+    state = both.state(PEOPLE)
+    common = [
+        *state["description"],
+        state["errors"],
+        *(one["advice"]["text"] for one in state["personal"].values()),
+    ]
+    assert not [words for words in common if "your" in words.lower()]
+    moved = send(both, "anna", do="history")["events"][0]
+    assert (moved["kind"], moved["text"]) == ("move", "ben")

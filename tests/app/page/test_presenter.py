@@ -88,7 +88,7 @@ def test_a_new_presenter_asks_and_shows_what_there_is():
         assert [float(f["value"]) for f in item["fields"]] == row.tolist()
         assert all(0 <= f["place"] <= 1 for f in item["fields"])
     unlike = IRIS.X[q["first"]["row"]] != IRIS.X[q["second"]["row"]]
-    assert q["differing"] == [name for name, other in zip(IRIS.names, unlike, strict=True) if other]
+    assert list(q["differing"]) == [name for name, other in zip(IRIS.names, unlike, strict=True) if other]
 
 
 def test_places_are_the_principal_components_in_a_frame():

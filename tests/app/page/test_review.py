@@ -42,7 +42,7 @@ def test_a_case_comes_with_both_rows_and_who_answered_what_and_when(presenter):
     assert (found["cases"], found["more"]) == ([{"first": 0, "second": 3, "names": ["row 0", "row 3"]}], 0)
     case = found["shown"]
     assert (case["first"]["row"], case["second"]["row"]) == (0, 3)
-    assert case["differing"] == ["x", "y"]
+    assert list(case["differing"]) == ["x", "y"]
     events = [event for event in presenter._session.history if {event.first, event.second} == {0, 3}]
     told = [(each["text"], each["answer"], each["when"]) for each in case["answers"]]
     assert told == [("anna", "yes", events[0].when), ("ben", "no", events[1].when)]
@@ -112,5 +112,5 @@ def test_nothing_waits_where_all_answers_count_as_right():
 def test_a_doubt_tells_whose_answer_it_is():
     suspect = SuspectAnswer(1, 0, 3, "no", "likely wrong")
     words = "is likely wrong. The similarity of the rows speaks against it."
-    assert describe_suspect(suspect, "ben", str) == f"The answer of ben {words}"
-    assert describe_suspect(suspect, "", str) == f"The answer without a name {words}"
+    assert describe_suspect(suspect, "ben", [], str) == f"The answer of ben {words}"
+    assert describe_suspect(suspect, "", [], str) == f"The answer without a name {words}"

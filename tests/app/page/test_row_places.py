@@ -26,12 +26,12 @@ def finish(places):
 def test_a_map_is_shown_once_it_is_taken():
     places = RowPlaces(X, "record")
     first, axes = places.current, places.axes
-    assert places.describe() == {"by": "axes", "running": False}
+    assert places.describe() == {"by": "axes", "running": False, "proposed": True}
     places.start(LABELS, np.ones(40), [])
-    assert places.describe() == {"by": "axes", "running": True}
+    assert places.describe() == {"by": "axes", "running": True, "proposed": False}
     assert places.current is first
     assert finish(places)
-    assert places.describe() == {"by": "neighbours", "running": False}
+    assert places.describe() == {"by": "neighbours", "running": False, "proposed": False}
     assert places.axes == NO_AXES
     assert np.abs(places.current).max() == 1
     assert not places.take_new()
@@ -51,7 +51,23 @@ def test_axes_in_between_forget_the_map(monkeypatch):
     places.start(LABELS, np.ones(40), [])
     assert finish(places)
     assert places.axes == f"{FAILED}: division by zero"
-    assert places.describe() == {"by": "neighbours", "running": False}
+    assert places.describe() == {"by": "neighbours", "running": False, "proposed": False}
+
+
+@pytest.mark.parametrize(
+    ("rows", "is_proposed"),
+    [
+        pytest.param(X, True, id="five directions"),
+        pytest.param(np.c_[X[:, :2], X[:, 2:] / 9], False, id="two that hold nearly all"),
+        pytest.param(np.zeros((40, 3)), False, id="rows that are all the same"),
+        pytest.param(X[:9], False, id="few rows"),
+    ],
+)
+def test_neighbours_are_proposed_where_two_axes_hold_little(rows, is_proposed):
+    places = RowPlaces(rows)
+    assert bool((places.describe() or {}).get("proposed")) == is_proposed
+    places.show_axes()
+    assert not (places.describe() or {}).get("proposed")
 
 
 def test_one_map_at_a_time_is_computed(monkeypatch):
@@ -114,7 +130,7 @@ def test_a_page_gets_the_map_when_it_is_done():
     try:
         view = page.view().ready()
         before = view.places
-        assert view.state["map"] == {"by": "axes", "running": False}
+        assert view.state["map"] == {"by": "axes", "running": False, "proposed": False}
         assert view.ask("map", by="neighbours")["ok"]
         view.until(lambda view: view.state["map"]["by"] == "neighbours")
         assert view.places != before

@@ -179,6 +179,18 @@ def test_answers_are_replayed_and_a_copy_is_kept(opened, tmp_path):
     assert len(list_files(tmp_path)) == 4  # the data, the session, and a copy of each
 
 
+def test_how_two_rows_differ_follows_the_columns(opened):
+    presenter, _ = opened()
+    choose(presenter, age=("show", "number"), income=("compare", "number"), bonus=("ignore", "number"))
+    question = presenter.state()["question"]
+    assert question["only_shown"] == ["code", "age"]
+    assert question["differing"]["age"] == "slight"
+    choose(presenter, age=("compare", "number"), plan=("show", "category"))
+    question = presenter.state()["question"]
+    assert question["only_shown"] == ["code", "plan"]
+    assert "most" in question["differing"].values()
+
+
 def test_another_id_keeps_the_answers_apart(opened, tmp_path):
     presenter, session = opened()
     answer(session, 2)

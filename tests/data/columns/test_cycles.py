@@ -106,6 +106,20 @@ def test_times_without_a_date(make):
     assert (encoded.transform(make({"at": times, "size": SIZE})) == encoded.X).all()
 
 
+def test_times_of_a_file_are_hours_until_they_go_in_a_cycle(tmp_path):
+    times = [f"{one:%H:%M}" for one in SENT]
+    path = tmp_path / "calls.csv"
+    pl.DataFrame({"at": times, "size": SIZE}).write_csv(path)
+    assert read_table(path).features == ("at", "size")
+    proposed = read_table(path, propose=True)
+    assert proposed.reading.cycles == ("at=hour",)
+    in_cycle = encode(read_table(path, cycles=["at"]))
+    assert in_cycle.feature_names == encode(proposed).feature_names
+    of_frame = encode(from_frame(pl.DataFrame({"at": times, "size": SIZE}), cycles=["at"]))
+    np.testing.assert_allclose(in_cycle.X, of_frame.X)
+    assert proposed.item(0)["at"] == times[0]
+
+
 def test_times_have_their_own_type():
     times = pl.DataFrame({"at": [one.time() for one in SENT], "size": SIZE})
     assert encode(from_frame(times, cycles=["at"])).X[:, 1:] == pytest.approx(

@@ -87,10 +87,39 @@ def test_sheets_that_hold_no_table(tmp_path, rows, message):
         read_table(book(tmp_path / "t.xlsx", s=rows))
 
 
+def test_a_table_below_other_rows(tmp_path):
+    table = [["id", "region", "size"], ["a", "N", 1], ["b", "S", 2], ["c", "N", None], ["d", "N", 4]]
+    path = book(tmp_path / "t.xlsx", s=[["Sales 2024"], [], ["by", "Anna"], *table])
+    found = read_table(path)
+    assert found.frame.columns == table[0]
+    assert found.reading.skip_lines == 3
+    assert "Lines 1 to 3 are skipped, because the table begins in line 4." in " ".join(found.notes)
+    assert list(read_table(path, found.reading).ids) == list("abcd")
+    assert len(read_table(path, skip_lines=4, no_header=True)) == 4
+
+
+def test_a_sheet_without_column_names(tmp_path):
+    rows = [
+        ["red", None, 1.5],
+        ["blue", None, 2.5],
+        ["red", None, 0.5],
+        ["blue", None, 4.0],
+        ["red", None, 2.0],
+    ]
+    path = book(tmp_path / "t.xlsx", s=rows)
+    found = read_table(path)
+    assert found.frame.columns == ["field 1", "field 3"]
+    assert found.reading.no_header
+    assert len(found) == 5
+    assert len(read_table(path, no_header=True)) == 5
+    with pytest.raises(DataError, match="The sheet has 5 rows, and 5 are to be skipped"):
+        read_table(path, skip_lines=5)
+
+
 def test_what_a_spreadsheet_often_has_besides_a_table(tmp_path):
     table = [["id", "region", "size"], ["a", "N", 1], ["b", "S", 2], ["c", "N", 5]]
-    with pytest.raises(DataError, match=r"has one cell, 'Sales 2024', for 3 columns\. Delete the rows above"):
-        read_table(book(tmp_path / "t.xlsx", s=[["Sales 2024"], [], *table]))
+    with pytest.raises(DataError, match=r"has one cell, 'Sales', for 3 columns\. Use --skip-lines N"):
+        read_table(book(tmp_path / "t.xlsx", s=[["Sales"], *table[:2]]))
     with pytest.raises(
         DataError, match=r"Sheet 'a' is empty\. Read another sheet, such as 's': --sheet NAME"
     ):

@@ -462,8 +462,8 @@ def test_it_describes_its_progress():
         likely.append(next_answer)
         reached, n_shown = run.state.read().known.n_neighbourhoods, len(set(run.labels.tolist()))
         if n_shown > reached:
-            assert line.startswith(f"Your answers have reached {reached} of about {n_shown} clusters")
-    assert line.startswith("Your answers have reached 3 clusters;")
+            assert line.startswith(f"The answers have reached {reached} of about {n_shown} clusters")
+    assert line.startswith("The answers have reached 3 clusters;")
     assert left[0] == len(X)
     assert left[-1] < left[10] < len(X)
     assert likely[1][0].startswith("The next answer will probably change the cluster of")

@@ -349,13 +349,13 @@ def test_it_says_where_it_stands():
     session = lw.Session(X, made(lw.MinMax, 3))
     number = "The number of clusters is set to 3."
     assert session.status.description == (
-        "Your answers have reached 0 of 3 clusters and placed 0 rows.",
+        "The answers have reached 0 of 3 clusters and placed 0 rows.",
         number,
     )
     while session.status.n_answers < 4:
         session.answer(bool(y[session.question.first] == y[session.question.second]))
     assert session.status.description == (
-        "Your answers have reached 3 of 3 clusters and placed 4 rows.",
+        "The answers have reached 3 of 3 clusters and placed 4 rows.",
         number,
     )
 
@@ -367,6 +367,6 @@ def test_it_says_that_answers_have_reached_more_clusters_than_were_set():
     for i, j in ((0, 1), (0, 2), (1, 2)):
         session.add(apart[i], apart[j], "cannot-link")
     assert session.status.description == (
-        "Your answers have reached 3 of 3 clusters and placed 3 rows.",
+        "The answers have reached 3 of 3 clusters and placed 3 rows.",
         "That is more than the number that was set, 2.",
     )

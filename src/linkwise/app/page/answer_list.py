@@ -7,14 +7,18 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from linkwise.app.page.requests import RefusedRequest
+from linkwise.constraints.facts import Answer, Fact
 from linkwise.session.journal.events import Event, Example, beside_answer
 from linkwise.session.snapshot import Snapshot
 from linkwise.session.state.event_lists import facts_of, find_undoable
 from linkwise.session.state.suspects import SuspectAnswer
-from linkwise.wording import answer_word
+from linkwise.wording import answer_word, join_names, merge_full_stops
 
 Namer = Callable[[int], str]
 """Returns the name of a row."""
+Key = tuple[frozenset[int], Answer]
+"""The rows of an answer, and what it says."""
+NO_NAME = "no name"
 
 
 class AnswerList(NamedTuple):
@@ -91,37 +95,65 @@ def serialize_guidelines(guidelines: str, examples: Sequence[Example], name_row:
     }
 
 
-def serialize_suspect(suspect: SuspectAnswer, source: str, name_row: Namer) -> dict[str, Any]:
-    """Return an answer of a source that is probably wrong as values for JSON, with the reason in words."""
+def list_sources(history: Sequence[Event], facts: Sequence[Fact]) -> dict[Key, str]:
+    """Name who gave some answers; nothing if one person gave all answers."""
+    if len({event.source for event in history if event.kind in ("answer", "add")}) < 2:
+        return {}
+    found: dict[Key, list[str]] = {_key_of(fact): [] for fact in facts}
+    for event in history:
+        for fact in facts_of(event):
+            if (key := _key_of(fact)) in found:
+                found[key].append(event.source or NO_NAME)
+    return {key: join_names(dict.fromkeys(names)) for key, names in found.items() if names}
+
+
+def _key_of(fact: Fact) -> Key:
+    """What tells two answers apart, whichever of their rows comes first."""
+    return frozenset(fact.pair), fact.answer
+
+
+def describe_sources(history: Sequence[Event], facts: Sequence[Fact], name_row: Namer) -> list[str]:
+    """Put into words who gave some answers; nothing if one person gave all answers."""
+    pairs: dict[str, list[str]] = {}
+    for (rows, _), source in list_sources(history, facts).items():
+        pairs.setdefault(source, []).append(" and ".join(name_row(row) for row in sorted(rows)))
+    listed = "; ".join(f"{source} ({', '.join(about)})" for source, about in pairs.items())
+    return [f"These answers are from {listed}."] if listed else []
+
+
+def serialize_suspect(suspect: SuspectAnswer, history: Sequence[Event], name_row: Namer) -> dict[str, Any]:
+    """Return an answer that is probably wrong as values for JSON, with its source and the reason in words."""
     return {
         "event": suspect.number,
         "first": suspect.first,
         "second": suspect.second,
         "names": [name_row(suspect.first), name_row(suspect.second)],
         "answer": suspect.answer,
-        "source": source,
+        "source": next((event.source for event in history if event.number == suspect.number), ""),
         "grade": suspect.grade,
-        "reason": describe_doubt(suspect, name_row),
+        "reason": describe_doubt(suspect, history, name_row),
     }
 
 
-def describe_suspect(suspect: SuspectAnswer, source: str, name_row: Namer) -> str:
+def describe_suspect(suspect: SuspectAnswer, source: str, history: Sequence[Event], name_row: Namer) -> str:
     """Put into words whose answer is probably wrong, and what speaks against it."""
     whose = f"of {source}" if source else "without a name"
-    return f"The answer {whose} is {suspect.grade}. {describe_doubt(suspect, name_row)}"
+    return f"The answer {whose} is {suspect.grade}. {describe_doubt(suspect, history, name_row)}"
 
 
-def describe_doubt(suspect: SuspectAnswer, name_row: Namer) -> str:
-    """Put into words what speaks against an answer."""
-    against = [
-        f"{answer_word(fact.answer)} for {name_row(fact.first)} and {name_row(fact.second)}"
-        for fact in suspect.because
-    ]
+def describe_doubt(suspect: SuspectAnswer, history: Sequence[Event], name_row: Namer) -> str:
+    """Put into words what speaks against an answer, and who said so if several people answered."""
+    sources = list_sources(history, suspect.because)
+    against = []
+    for fact in suspect.because:
+        source = sources.get(_key_of(fact))
+        words = f"{answer_word(fact.answer)} for {name_row(fact.first)} and {name_row(fact.second)}"
+        against.append(f"{words} ({source})" if source else words)
     if not against:
         return "The similarity of the rows speaks against it."
     if len(against) == 1:
-        return f"Another answer speaks against it: {against[0]}."
-    return f"Other answers speak against it: {'; '.join(against)}."
+        return merge_full_stops(f"Another answer speaks against it: {against[0]}.")
+    return merge_full_stops(f"Other answers speak against it: {'; '.join(against)}.")
 
 
 def serialize_chain(

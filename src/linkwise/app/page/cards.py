@@ -5,17 +5,21 @@ from __future__ import annotations
 import base64
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.app.project.data_source import columns_of_rules
+from linkwise.app.project.group_rows import describe_choices, describe_groups
 from linkwise.app.project.project import Project
-from linkwise.data import Encoded, Items
+from linkwise.data import Encoded, Items, Rows
 from linkwise.data.cells import MISSING
+from linkwise.data.columns.cycles import cycle_of
+from linkwise.data.encoding.encoded import Feature, block_of
 from linkwise.data.read.picture_files import png
 from linkwise.data.show.items import value_items
+from linkwise.data.show.side_table import name_in_data
 from linkwise.wording import shorten
 
 MOST_FIELDS = 4
@@ -23,6 +27,9 @@ LONGEST_VALUE = 24
 LONGEST_TEXT = 100
 
 Place = Mapping[str, float]
+Grade = Literal["most", "plain", "slight"]
+"""How much two rows differ in a column, beside the other columns."""
+MOST_FROM, SLIGHT_TO = 0.5, 0.04  # of the part of the squared distance that the leading column has
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +37,14 @@ class RowView:
     """How a page shows the rows.
 
     ``name(row)`` returns the name of a row, and ``places(row)`` where its numbers lie between the lowest
-    and the highest of their columns.
+    and the highest of their columns. `compared` are the rows as numbers, between which distances are
+    measured; None if it is unknown which columns are compared.
     """
 
     items: Items
     name: Callable[[int], str] = "row {}".format
     places: Callable[[int], Place] = lambda row: {}
+    compared: Encoded | None = None
 
     def render(self, row: int) -> dict[str, Any]:
         """Return everything that is shown of a row."""
@@ -58,10 +67,56 @@ def _to_url(picture: bytes) -> str:
     return f"data:image/png;base64,{base64.b64encode(picture).decode()}"
 
 
-def list_differing_fields(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
-    """Return the names of the fields in which two rows differ."""
-    theirs = {field["name"]: field["value"] for field in other["fields"]}
-    return [field["name"] for field in one["fields"] if theirs.get(field["name"]) != field["value"]]
+def compare_rows(
+    one: Mapping[str, Any], other: Mapping[str, Any], compared: Encoded | None
+) -> dict[str, Any]:
+    """Return how two rows differ, as fields of a question.
+
+    ``differing`` grades each field in which the rows differ by its part of their squared distance, so by
+    scales, logarithms, categories and weights: "most" from half of the largest part on, and "slight" below a
+    twenty-fifth of it. ``content`` grades the text, the picture or the curve in the same way, and is None if
+    rows are not compared by it. ``only_shown`` are the fields that do not count in the distance.
+
+    Parameters
+    ----------
+    one, other : dict
+        The rows, as `RowView.render` returns them.
+    compared : Encoded or None
+        The rows as numbers; if it is None, every difference is "plain".
+    """
+    values, theirs = ({field["name"]: field["value"] for field in row["fields"]} for row in (one, other))
+    differing = [name for name in values if theirs.get(name) != values[name]]
+    if compared is None:
+        return {"differing": dict.fromkeys(differing, "plain"), "content": None, "only_shown": []}
+    parts: dict[str | None, float] = {}
+    gaps = compared.X[one["row"]] - compared.X[other["row"]]
+    for feature, gap in zip(compared.features, gaps.tolist(), strict=True):
+        shown = _find_shown(feature, values)
+        if shown != "":
+            parts[shown] = parts.get(shown, 0.0) + gap * gap
+    largest = max(parts.values(), default=0.0)
+    return {
+        "differing": {name: _grade(parts.get(name, 0.0), largest) for name in differing},
+        "content": _grade(parts[None], largest) if None in parts else None,
+        "only_shown": [name for name in values if name not in parts],
+    }
+
+
+def _find_shown(feature: Feature, fields: Mapping[str, Any]) -> str | None:
+    """The field that shows a feature, None if it is the content of the row, or "" if nothing does."""
+    if feature.role in ("document", "image", "sample"):
+        return None
+    name = block_of(feature) or feature.source
+    if name not in fields and feature.cycle is not None:
+        name = cycle_of(name).column
+    return name if name in fields else ""
+
+
+def _grade(part: float, largest: float) -> Grade:
+    """Grade a part of the squared distance beside the largest one."""
+    if part < SLIGHT_TO * largest or part == 0:
+        return "slight"
+    return "most" if part >= MOST_FROM * largest else "plain"
 
 
 def create_namer(ids: Sequence[str] | None) -> Callable[[int], str]:
@@ -71,7 +126,9 @@ def create_namer(ids: Sequence[str] | None) -> Callable[[int], str]:
 
 def view_numbers(X: NDArray[Any], names: Sequence[str], ids: Sequence[str] | None = None) -> RowView:
     """Return a view of an array of shape (n_rows, n_columns) with named columns."""
-    return RowView(value_items(X, names), create_namer(ids), locate_numbers(X, dict(enumerate(names))))
+    features = tuple(Feature(name, name, None, "numeric") for name in names)
+    places = locate_numbers(X, dict(enumerate(names)))
+    return RowView(value_items(X, names), create_namer(ids), places, Encoded(X, features, ()))
 
 
 def locate_numbers(X: NDArray[Any], names: Mapping[int, str]) -> Callable[[int], Place]:
@@ -110,12 +167,24 @@ def summarize_rows(view: RowView, rows: Sequence[int]) -> list[str]:
 
 
 # ---------------------------------------------------------------- data files
-def view_project(project: Project) -> RowView:
-    """Return how the rows of a data file are shown."""
-    view, numbers = RowView(project.items, create_namer(project.table.ids)), project.rows.shown_numbers
+def view_rows(rows: Rows, ids: Sequence[str] | None, compared: Encoded | None) -> RowView:
+    """Return a view of rows that `linkwise.read` returned, with places for the numbers that it shows."""
+    view, numbers = RowView(rows.items, create_namer(ids), compared=compared), rows.shown_numbers
+    if rows.side is not None and compared is not None:  # what is called the same there is another column
+        names = rows.side.cells(0)
+        features = (
+            replace(one, source=name_in_data(one.source)) if one.source in names else one
+            for one in compared.features
+        )
+        view = replace(view, compared=replace(compared, features=tuple(features)))
     if numbers is None:
         return view
     return replace(view, places=locate_numbers(numbers.X, numeric_columns(numbers)))
+
+
+def view_project(project: Project) -> RowView:
+    """Return how the rows of a data file are shown."""
+    return view_rows(project.rows, project.table.ids, project.encoded)
 
 
 def project_columns(project: Project) -> Encoded | None:
@@ -125,4 +194,7 @@ def project_columns(project: Project) -> Encoded | None:
 
 def project_notes(project: Project) -> list[str]:
     """Return how the data were read, and what is advised before the first question."""
-    return [*project.rows.notes, *project.advice.sentences]
+    groups, notes = project.group_table, list(project.rows.notes)
+    if groups is not None:
+        notes = [describe_groups(project.data, groups, is_chosen=False), *describe_choices(groups)]
+    return [*notes, *project.advice.sentences]

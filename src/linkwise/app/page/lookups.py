@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from linkwise.app.page import requests
-from linkwise.app.page.answer_list import serialize_event, serialize_suspect
+from linkwise.app.page.answer_list import describe_sources, serialize_event, serialize_suspect
 from linkwise.app.page.cards import summarize_rows
 from linkwise.app.page.cluster_descriptions import (
     ClusterDescriptions,
@@ -76,14 +76,10 @@ def _list_history(content: PageContent, request: Request) -> dict[str, Any]:
 def _list_suspects(content: PageContent, _: Request) -> dict[str, Any]:
     suspects = content.now.suspects
     listed = suspects[: requests.MOST_EVENTS]
-    sources = {event.number: event.source for event in content.now.history}
     return {
         "suspects": add_values(
             content,
-            [
-                serialize_suspect(suspect, sources.get(suspect.number, ""), content.view.name)
-                for suspect in listed
-            ],
+            [serialize_suspect(suspect, content.now.history, content.view.name) for suspect in listed],
         ),
         "more": len(suspects) - len(listed),
     }
@@ -115,7 +111,7 @@ def _render_case(content: PageContent, case: ReviewCase) -> dict[str, Any]:
     return {
         **render_pair(content.view, content.labels, case),
         "answers": [content.serialize(event) for event in case.answers],
-        "doubts": describe_case(content.view, case),
+        "doubts": describe_case(content, case),
         "believed": case.believed,
     }
 
@@ -151,7 +147,9 @@ def _explain(content: PageContent, request: Request) -> dict[str, Any]:
     near = []
     if why.by == "nothing" and content.columns is None:
         near = describe_near_rows(content.labels, content.X, first, second, content.view.name)
-    return {"text": " ".join([*why.sentences(content.view.name), *near])}
+    answers = (*why.against, *why.facts, *why.moved)
+    sources = describe_sources(content.now.history, answers, content.view.name)
+    return {"text": " ".join([*why.sentences(content.view.name), *sources, *near])}
 
 
 def _export(content: PageContent, request: Request) -> tuple[dict[str, Any], bytes]:

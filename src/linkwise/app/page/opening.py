@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from linkwise.app.page.cards import RowView, project_columns, project_notes, view_numbers, view_project
@@ -20,7 +21,6 @@ def present_project(
         project.encoded.X,
         view_project(project),
         title=project.title,
-        place=str(project.path),
         columns=project_columns(project),
         notes=project_notes(project),
         budget=budget,
@@ -36,10 +36,10 @@ def present_demo(
     """Return the presenter of bundled data."""
     units = data.units
     if data.items is not None:
-        view = RowView(data.items)
+        view = RowView(data.items, compared=data.rows)
     else:
         assert units is not None
-        view = view_numbers(units.X, units.feature_names)
+        view = replace(view_numbers(units.X, units.feature_names), compared=data.rows)
     return Presenter(
         session,
         data.X,

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from linkwise.app.page.answer_list import describe_suspect, serialize_guidelines
-from linkwise.app.page.cards import RowView, list_differing_fields
+from linkwise.app.page.cards import RowView, compare_rows
 from linkwise.app.page.content import MOST_CLUSTERS, ClusterSummary, PageContent
 from linkwise.app.page.requests import PERSONAL
 from linkwise.app.project.changed_options import count_facts
@@ -17,7 +17,14 @@ from linkwise.app.project.method_choice import learner_phrase
 from linkwise.constraints.facts import Answer
 from linkwise.learn.advice import StopAdvice
 from linkwise.learn.learner import Question
-from linkwise.session.state.status import Status, describe_advice, describe_doubts, describe_errors
+from linkwise.session.session import Session
+from linkwise.session.state.status import (
+    Status,
+    count_suspects,
+    describe_advice,
+    describe_errors,
+    describe_own_errors,
+)
 from linkwise.session.team.agreement import measure_pace, measure_recent_pace
 from linkwise.session.team.leases import OpenQuestion
 from linkwise.session.team.team import ReviewCase
@@ -40,7 +47,7 @@ def render_state(content: PageContent, people: Sequence[str] = ()) -> dict[str, 
         "protocol": PROTOCOL,
         "title": content.title,
         "kind": view.items.kind,
-        "place": content.place,
+        "place": content.place or _find_place(content.session),
         "rows": content.session.n_rows,
         "two_bytes": content.needs_two_bytes(),
         "labels": content.counter,
@@ -67,12 +74,17 @@ def render_state(content: PageContent, people: Sequence[str] = ()) -> dict[str, 
         "description": [] if status.advice is not None else list(status.description),
         "notes": content.notes,
         "undo": None if undo is None else content.serialize(undo),
-        "errors": describe_errors(status) if status.n_suspects else describe_doubts(status),
+        "errors": _join_errors(status, describe_errors(status)),
         "n_suspects": status.n_suspects,
         "n_review": len(content.find_cases("")),
         **serialize_guidelines(now.guidelines, now.examples, view.name),
         **({PERSONAL: _render_people(content, people, ended)} if has_people else {}),
     }
+
+
+def _find_place(session: Session) -> str | None:
+    """The path of the session file; None while the session is in memory only."""
+    return None if session.path is None else str(session.path.absolute())
 
 
 def render_present_question(content: PageContent) -> dict[str, Any] | None:
@@ -96,6 +108,13 @@ def _render_table(content: PageContent) -> dict[str, Any] | None:
     if content.offer.project is None:
         return None
     return {"is_new": not count_facts(content.session), "encoding": content.encoding}
+
+
+def _join_errors(status: Status, errors: str) -> str:
+    """Add to a sentence about wrong answers that none seems wrong; a button counts the others."""
+    if not status.is_fallible or status.n_suspects:
+        return errors
+    return f"{errors} {count_suspects(status)}".strip()
 
 
 def _render_counts(status: Status) -> dict[str, int]:
@@ -124,7 +143,8 @@ def _render_people(
 
     After the last question of the learner they still get second opinions and gold pairs.
     """
-    history = content.now.history
+    history, status = content.now.history, content.now.status
+    rates = content.session.error_rates.by_source if status.is_fallible else {}
     counts = Counter(event.source for event in history if event.kind == "answer")
     paces = measure_pace(history)
     for person in content.people - set(people):
@@ -138,7 +158,9 @@ def _render_people(
         states[person] = {
             "question": question,
             "ended": (ended or "waiting") if question is None else None,
-            "advice": render_advice(content.now.status, ended=has_ended),
+            "advice": render_advice(status, ended=has_ended),
+            "errors": _join_errors(status, describe_own_errors(rates.get(person))),
+            "seconds_per_answer": None,  # the pace of all together is nobody's
             "undo": None if own is None else content.serialize(own),
             "n_review": len(content.find_cases(person)),
             "team": {
@@ -159,9 +181,9 @@ def render_row(view: RowView, labels: Labels, row: int) -> dict[str, Any]:
 
 
 def render_pair(view: RowView, labels: Labels, pair: Question | OpenQuestion | ReviewCase) -> dict[str, Any]:
-    """Return two rows, and the fields in which they differ."""
+    """Return two rows, and how they differ."""
     first, second = render_row(view, labels, pair.first), render_row(view, labels, pair.second)
-    return {"first": first, "second": second, "differing": list_differing_fields(first, second)}
+    return {"first": first, "second": second, **compare_rows(first, second, view.compared)}
 
 
 def render_question(
@@ -190,10 +212,10 @@ def render_advice(status: Status, *, ended: bool) -> dict[str, Any]:
     return {**fields, "text": " ".join([*status.description, *describe_advice(status)])}
 
 
-def describe_case(view: RowView, case: ReviewCase) -> list[str]:
+def describe_case(content: PageContent, case: ReviewCase) -> list[str]:
     """Put into words what speaks against the answers about a pair."""
     return [
-        describe_suspect(suspect, event.source, view.name)
+        describe_suspect(suspect, event.source, content.now.history, content.view.name)
         for suspect in case.suspects
         for event in case.answers
         if event.number == suspect.number

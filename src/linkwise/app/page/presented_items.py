@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from linkwise.app.page.cards import RowView, create_namer, view_numbers
+from linkwise.app.page.cards import RowView, create_namer, view_numbers, view_rows
 from linkwise.app.page.presenter import Presenter
 from linkwise.data import (
     Encoded,
@@ -45,10 +45,11 @@ def present_session(
             "The session was opened without its data, so it has no questions. "
             "Open it with Session.open(path, X)."
         )
-    X = np.asarray(X)
-    view, columns = _create_view(session.items if items is None else items, X, _given_ids(session))
+    X, items = np.asarray(X), session.items if items is None else items
+    view, columns = _create_view(items, X, _given_ids(session))
     title = title or Path(str(session.source.get("file", "linkwise"))).name
-    return Presenter(session, X, view, title=title, places=places, columns=columns)
+    notes = items.notes if isinstance(items, Rows) else ()
+    return Presenter(session, X, view, title=title, places=places, columns=columns, notes=notes)
 
 
 # ---------------------------------------------------------------- how rows are shown
@@ -67,7 +68,8 @@ def _create_view(items: Any, X: NDArray[Any], ids: list[str] | None) -> tuple[Ro
     if isinstance(items, Items):
         return RowView(items, create_namer(ids)), None
     if isinstance(items, Rows):
-        return RowView(items.items, create_namer(items.ids if ids is None else ids)), encode_in_units(items)
+        compared = items.encoded if np.array_equal(items.X, X) else None
+        return view_rows(items, items.ids if ids is None else ids, compared), encode_in_units(items)
     items = to_item_list(items)
     if isinstance(items, (list, tuple, np.ndarray)):
         return RowView(_list_items(items), create_namer(ids)), None

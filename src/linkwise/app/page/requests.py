@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from linkwise.data.show.column_views import KINDS, USES, Kind, Use
 from linkwise.errors import SessionError
 from linkwise.session.journal.events import BESIDE, check_note
+from linkwise.wording import merge_full_stops
 
 Request = Mapping[str, Any]
 Choice = TypeVar("Choice", bound=str)
@@ -53,7 +54,8 @@ def request_id(request: object) -> str | None:
 
 def refuse(request: object, kind: str, text: str, **more: Any) -> Reply:
     """Return the reply to a request that is not met."""
-    return Reply({"re": request_id(request), "ok": False, "error": {"kind": kind, "text": text, **more}})
+    error = {"kind": kind, "text": merge_full_stops(text), **more}
+    return Reply({"re": request_id(request), "ok": False, "error": error})
 
 
 def read_integer(request: Request, name: str, limit: int = LARGEST) -> int:

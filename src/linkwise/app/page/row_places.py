@@ -1,4 +1,4 @@
-"""Where the plot shows the rows: on two axes, or by neighbours once somebody asks for it."""
+"""Where the plot shows the rows: on two axes, or by neighbours where these hold little or on request."""
 
 from __future__ import annotations
 
@@ -18,16 +18,9 @@ from linkwise.types import Labels
 # ---------------------------------------------------------------- the plot
 # Coordinates of the rows in the plot.
 Places = NDArray[np.float32]
+ENOUGH = 0.8  # of the variance on two axes, with which they show the rows well
+MOST_PROPOSED = 100_000  # rows that are placed by neighbours without being asked for: it takes a few seconds
 COMPARED = {"record": "compared columns", "text": "texts", "image": "images", "series": "curves"}
-
-
-def project_rows(X: NDArray[Any], kind: Kind = "record") -> tuple[Places, str]:
-    """Return the first two principal components within [-1, 1], and a sentence about them.
-
-    Above 100 000 rows the axes are those of a sample. The sentence is empty if all rows are the same.
-    """
-    found = project_on_components(X)
-    return scale_places(found.places), describe_axes(found.shares, kind)
 
 
 def describe_axes(shares: tuple[float, float], kind: Kind) -> str:
@@ -72,12 +65,18 @@ class RowPlaces:
 
     They begin with the `given` ones, or with the first two principal components. `current`, of shape
     (n_rows, 2), is what the plot shows, within [-1, 1]; `axes` says what it means, and is empty if the
-    places were given.
+    places were given. By neighbours is proposed where two axes hold less than `ENOUGH` of the variance,
+    until somebody has chosen.
     """
 
-    def __init__(self, X: NDArray[Any], kind: Kind, given: ArrayLike | None = None) -> None:
+    def __init__(self, X: NDArray[Any], kind: Kind = "record", given: ArrayLike | None = None) -> None:
         self._X = X
-        self._first = project_rows(X, kind) if given is None else (scale_places(given, len(X)), "")
+        if given is None:
+            found = project_on_components(X)  # above 100 000 rows those of a sample
+            self._first = scale_places(found.places), describe_axes(found.shares, kind)
+            self._is_proposed = 0 < sum(found.shares) < ENOUGH and LEAST_ROWS <= len(X) <= MOST_PROPOSED
+        else:
+            self._first, self._is_proposed = (scale_places(given, len(X)), ""), False
         self.current, self.axes = self._first
         self._is_by_neighbours = False
         self._wanted: object | None = None  # the run whose result is wanted; a later one replaces it
@@ -90,12 +89,13 @@ class RowPlaces:
         if len(self._X) < LEAST_ROWS:
             return None
         by = "neighbours" if self._is_by_neighbours else "axes"
-        return {"by": by, "running": self._wanted is not None}
+        return {"by": by, "running": self._wanted is not None, "proposed": self._is_proposed}
 
     def start(self, labels: Labels, confidence: NDArray[np.float64], named: Sequence[int]) -> None:
         """Start to place rows by neighbours, from where they are now."""
         run = object()
         begin = self.current.copy()
+        self._is_proposed = False
         with self._lock:
             self._wanted, self._found = run, None
 
@@ -116,6 +116,7 @@ class RowPlaces:
 
     def show_axes(self) -> None:
         """Show the rows on their axes again, and forget a map that is being made."""
+        self._is_proposed = False
         with self._lock:
             self._wanted = self._found = None
         self.current, self.axes = self._first

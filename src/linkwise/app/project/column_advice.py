@@ -15,7 +15,7 @@ from linkwise.data.reading import Reading
 from linkwise.data.show.side_table import read_side_table
 from linkwise.errors import DataError
 from linkwise.large.table_files import ParquetFile
-from linkwise.wording import join_names, quote_command
+from linkwise.wording import join_names, merge_full_stops, quote_command
 
 MANY_NUMBERS = 30  # of one kind, as an embedding has: no person compares so many
 
@@ -57,13 +57,21 @@ def advise(rows: Rows, data: Path, session: tuple[object, ...], reading: Reading
         if side is not None:
             command = _write_command(verb, data, replace(reading, show=str(side.path)), session)
             has = f"{side.path.name} has a row for each: {join_names(side.columns)}."
-            said = f"{few} {has} To see it instead:"
+            said = f"{few} {merge_full_stops(has)} To see it instead:"
     elif proposals:
         command = _write_command(verb, data, take_proposals(reading, proposals), (AS_IS.flag, *session))
         said = "To decide otherwise, change this command:"
     else:
         return Advice(notes, warnings)
     return Advice((*notes, said), (*warnings, said), command)
+
+
+def advise_on_groups(taken: Sequence[Proposal], data: Path, reading: Reading, verb: str) -> Advice:
+    """Say what was taken of the values of rows that became groups, with a command for another session."""
+    if not taken:
+        return Advice()
+    command = _write_command(verb, data, take_proposals(reading, taken), (AS_IS.flag, "--session", "NEW"))
+    return Advice((describe_proposals(taken), "To decide otherwise, change this command:"), (), command)
 
 
 def _write_command(verb: str, data: Path, reading: Reading, more: tuple[object, ...]) -> str:
@@ -84,7 +92,7 @@ def _are_bare_numbers(rows: Rows) -> bool:
 
 def describe_proposals(proposals: Sequence[Proposal]) -> str:
     """Say what was taken of the values of a table, and why."""
-    return f"Decided by the values: {'; '.join(one.reason for one in proposals)}."
+    return merge_full_stops(f"Decided by the values: {'; '.join(one.reason for one in proposals)}.")
 
 
 # ---------------------------------------------------------------- a table beside the data

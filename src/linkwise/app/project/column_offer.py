@@ -21,7 +21,7 @@ from linkwise.cluster.metric.answer_fit import AnswerFit
 from linkwise.cluster.metric.column_choice import ColumnProposal
 from linkwise.data.show.column_views import Kind, Use
 from linkwise.errors import DataError
-from linkwise.wording import join_names
+from linkwise.wording import join_names, merge_full_stops
 
 EVERY = 5  # answers between two proposals
 MOST_NAMES = 5  # in a sentence
@@ -166,4 +166,4 @@ def describe_proposal(less: Sequence[str], more: Sequence[str]) -> str:
         else "",
         f"Columns that would count more: {join_names(more, MOST_NAMES)}." if more else "",
     )
-    return " ".join(filter(None, parts))
+    return merge_full_stops(" ".join(filter(None, parts)))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from linkwise.data import Encoded, Rows
-from linkwise.wording import count_noun, join_names
+from linkwise.wording import count_noun, join_names, merge_full_stops
 
 MOST_READABLE = 30  # numbers without names
 _NUMBERED = re.compile(r"x\d+")
@@ -54,10 +54,11 @@ def find_seen_rows(rows: Rows, file: str, way: str) -> SeenRows | None:
         )
         if beside:
             sentence = f"{compared} The other columns are only shown: {join_names(beside)}."
+        sentence = merge_full_stops(sentence)
         return SeenRows(None, None, lambda row: _join_cells(rows.table.item(row, beside)), sentence)
     names = join_names(side.frame.columns)
     are_shown = "columns of {} are" if len(side.frame.columns) > 1 else "column of {} is"
-    sentence = f"{compared} The {are_shown.format(side.file)} only shown: {names}."
+    sentence = merge_full_stops(f"{compared} The {are_shown.format(side.file)} only shown: {names}.")
     texts, cells = side.texts, side.cells
     show = (lambda row: _join_cells(cells(row))) if texts is None else texts.__getitem__
     return SeenRows(side.columns, texts, show, sentence)

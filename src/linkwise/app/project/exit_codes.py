@@ -17,6 +17,7 @@ from linkwise.errors import (
     ProgramError,
     SessionError,
 )
+from linkwise.wording import merge_full_stops
 
 FAULT, USAGE, BAD_DATA, CONTRADICTION, SESSION, INTERRUPTED = 1, 2, 3, 4, 5, 130
 
@@ -102,4 +103,4 @@ def error_sentence(error: BaseException) -> str:
         return f"{error.filename}: {error.strerror}"
     if isinstance(error, UnicodeError):
         return f"A file name or the input is not UTF-8: {error}. Rename the file, or correct the input."
-    return " ".join(str(error).split())
+    return merge_full_stops(" ".join(str(error).split()))

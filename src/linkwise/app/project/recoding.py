@@ -29,7 +29,7 @@ from linkwise.data.encoding.encoded import Feature, block_of
 from linkwise.data.show.column_views import ColumnView, read_by_views
 from linkwise.errors import DataError
 from linkwise.learn.learner import Learner
-from linkwise.wording import join_names
+from linkwise.wording import join_names, merge_full_stops
 
 MOST_RIGHT = 0.1  # expected share of rows in a wrong cluster up to which no weights are proposed
 
@@ -170,7 +170,9 @@ def _describe_changes(before: Table, now: Table) -> str:
     if not changed:
         return ""
     rows = join_names((f"row {row}" if now.ids is None else now.ids[row] for row in sorted(changed)), 5)
-    return f"The file has changed since the session was opened, and its new values count: {rows}."
+    return merge_full_stops(
+        f"The file has changed since the session was opened, and its new values count: {rows}."
+    )
 
 
 def _is_same(old: Any, new: Any) -> bool:

@@ -19,7 +19,7 @@ from linkwise.large.table_labels import check_files
 from linkwise.parallel import SERIAL_ENGINE, Engine
 from linkwise.session.session import Session
 from linkwise.types import Progress
-from linkwise.wording import count_noun
+from linkwise.wording import count_noun, merge_full_stops
 
 if TYPE_CHECKING:
     from linkwise.large.table_labels import LabelledFiles
@@ -106,7 +106,7 @@ def _describe(groups: GroupTable, row: int) -> str:
     parent, names = int(groups.parents[row]), groups.ids
     sizes = groups.summary.sizes
     n_rows = int(sizes[parent] + sizes[row])
-    return (
+    return merge_full_stops(
         f"Your answers put {names[row]} apart from {names[parent]}, which stood for it. linkwise read the"
         f" {count_noun(n_rows, 'row')} of this group again: {sizes[parent]} stay with {names[parent]}, and"
         f" {sizes[row]} go with {names[row]}."

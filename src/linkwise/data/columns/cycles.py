@@ -158,6 +158,11 @@ def format_place(place: float, kind: CycleKind) -> str:
 
 
 # ---------------------------------------------------------------- columns
+def column_of_cycle(option: str) -> str:
+    """The column of an option such as ``sent=hour`` or ``sent``."""
+    return option.rpartition("=")[0] or option
+
+
 def read_cycles(given: Sequence[str], frame: nw.DataFrame[Any], drop: Sequence[str] = ()) -> list[Cycle]:
     """Read which cycles are asked for, each once.
 

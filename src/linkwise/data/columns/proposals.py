@@ -14,13 +14,14 @@ from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from linkwise.constraints.checks import is_missing
 from linkwise.data.columns.codes import find_codes, find_repeated_values
-from linkwise.data.columns.cycles import find_cycles, read_cycles, read_hours
+from linkwise.data.columns.cycles import column_of_cycle, find_cycles, read_cycles, read_hours
 from linkwise.data.columns.file_proposals import find_file_options
 from linkwise.data.columns.log_scale import find_heavy_tails
 from linkwise.data.columns.near_copies import find_near_copies
@@ -101,7 +102,10 @@ class Proposal:
 
 
 def propose_options(
-    frame: nw.DataFrame[Any], given: Reading = NOTHING_GIVEN, folder: Path | None = None
+    frame: nw.DataFrame[Any],
+    given: Reading = NOTHING_GIVEN,
+    folder: Path | None = None,
+    written: Mapping[str, nw.Series[Any]] = MappingProxyType({}),
 ) -> tuple[Proposal, ...]:
     """Propose options that were not given.
 
@@ -113,6 +117,8 @@ def propose_options(
         How it is read so far.
     folder : Path, optional
         The folder in which paths of pictures begin; without it no pictures are proposed.
+    written : dict of str to narwhals.Series, optional
+        The numbers of some columns as they are written, by which times of day are known.
 
     Returns
     -------
@@ -125,6 +131,8 @@ def propose_options(
         so_far = take_proposals(given, _write_proposals(options, given))
         options |= _find_pictures(frame, so_far, folder)
     so_far = take_proposals(given, _write_proposals(options, given))
+    if times := _find_rhythms(so_far, written):
+        options["cycles"] = [*options.get("cycles", given.cycles or ()), *times]
     if propose_meaning(frame, so_far):
         options["meaning"] = "meaning"
     return _write_proposals(options, given)
@@ -213,14 +221,9 @@ _BRIEF_REASONS = {
 }
 
 
-def _column_of_cycle(option: str) -> str:
-    """The column of an option such as ``sent=hour`` or ``sent``."""
-    return option.rpartition("=")[0] or option
-
-
 def _name_cycle(option: str) -> str:
     """What the option ``sent=hour`` compares."""
-    column = _column_of_cycle(option)
+    column = column_of_cycle(option)
     cycle = option.removeprefix(f"{column}=")
     return f"the cycles of '{column}'" if cycle == option else f"the {cycle} of '{column}'"
 
@@ -358,7 +361,7 @@ def _propose_for_records(frame: nw.DataFrame[Any], found: Sequence[Column], give
     many = [name for name in find_repeated_values(frame, found) if name not in (given.as_categories or ())]
     if many and given.columns is None:
         proposed["values"] = many
-    counters = [column.name for column in compared if _counts_rows(frame.get_column(column.name))]
+    counters = [column.name for column in compared if counts_rows(frame.get_column(column.name))]
     counters = [name for name in counters if name not in named]
     n_visible = sum(column.name not in (given.hide or ()) for column in compared)
     if counters and n_visible > len(counters) and not given.columns:
@@ -378,7 +381,7 @@ def _find_named(given: Reading) -> set[str]:
     weights = given.weights if isinstance(given.weights, Mapping) else {}
     options = given.columns, given.hide, given.log, given.as_categories, weights
     names = {name for some in options for name in some or ()}
-    return names | set(map(_column_of_cycle, given.cycles or ()))
+    return names | set(map(column_of_cycle, given.cycles or ()))
 
 
 def _find_useless(frame: nw.DataFrame[Any], names: Sequence[str]) -> dict[str, list[str]]:
@@ -437,6 +440,21 @@ def _propose_cycles(frame: nw.DataFrame[Any], found: Sequence[Column], given: Re
     return {"cycles": [*named, *new]} if new else {}
 
 
+def _find_rhythms(given: Reading, written: Mapping[str, nw.Series[Any]]) -> list[str]:
+    """The cycles of times of day that were read as hours, and are compared."""
+    others: set[str | None] = {
+        given.id_column,
+        *(given.drop or ()),
+        *given.shown_columns,
+        *_find_named(given),
+    }
+    is_of_all = given.columns is None or "all" in given.columns
+    if not (is_of_all and given.is_of_records) or given.metric == "cosine":
+        return []
+    times = [one for name, one in written.items() if name not in others and read_hours(one) is not None]
+    return [cycle.option for one in times for cycle in find_cycles(one.to_frame(), [one.name])]
+
+
 def _decide_columns(frame: nw.DataFrame[Any], names: Sequence[str], *, merges: bool) -> list[Column]:
     """The role of each column as it is without other options; those of no use are left out."""
     found, there = [], list(frame.columns)
@@ -461,7 +479,7 @@ def _find_names_of_rows(frame: nw.DataFrame[Any], taken: set[str]) -> tuple[list
     codes = [name for name in words if not _has_any(frame.get_column(name), " ")]
     # a path is a way to a file beside the row; it names the row only if nothing else does
     codes.sort(key=lambda name: _has_any(frame.get_column(name).head(5), "/"))
-    counters = [name for name in free if _counts_rows(frame.get_column(name))]
+    counters = [name for name in free if counts_rows(frame.get_column(name))]
     return [name for name in words if name not in codes], codes, counters
 
 
@@ -481,7 +499,7 @@ def _holds_short_words(series: nw.Series[Any]) -> bool:
     return is_short and is_key(series)
 
 
-def _counts_rows(series: nw.Series[Any]) -> bool:
+def counts_rows(series: nw.Series[Any]) -> bool:
     """Whether a column holds whole numbers, each once: in order with few gaps, or from 0 or 1 without any."""
     if not series.dtype.is_integer() or series.null_count() or len(series) < _LEAST_COUNTED:
         return False

@@ -27,7 +27,7 @@ from linkwise.data.columns.uses import (
 from linkwise.data.columns.vectors import expand_lists
 from linkwise.data.reading import Metric, Reading
 from linkwise.errors import DataError
-from linkwise.wording import count_noun, join_names
+from linkwise.wording import count_noun, join_names, merge_full_stops
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -136,6 +136,9 @@ class Table:
     folder: Path = Path()
     column_notes: tuple[str, ...] = ()
     proposals: tuple[Proposal, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "notes", tuple(map(merge_full_stops, self.notes)))
 
     def __len__(self) -> int:
         return len(self.frame)

@@ -403,23 +403,15 @@ def _hint_numbers(text: pl.Series) -> str | None:
 
 
 def _hint_dates(text: pl.Series) -> str | None:
-    if parse_moments(text) is not None:
-        return f"its dates, such as '{text.drop_nulls()[0]}', are texts. To use them, turn them into dates."
     found = read_as_dates(text)
-    if not found:
+    if len(found) < 2:
         return None
-    how = "To use them as dates, write them year first, as"
-    if len(found) == 2:
-        at = text.is_not_null().arg_max() or 0
-        plain = " or ".join(way.plain[at] for way, _ in found)
-        return f"day and month cannot be told apart in dates such as '{text[at]}'. {how} {plain}."
-    dates = found[0][0]
-    if dates.first is None:
-        at = text.is_not_null().arg_max() or 0
-        return f"its dates, such as '{text[at]}', are texts. {how} {dates.plain[at]}."
-    number_of_day = dates.plain.str.extract(r"^\d{4}-\d{2}-(\d{2})").str.to_integer()
-    at = (number_of_day > 12).fill_null(False).arg_max() or 0
-    return f"its dates, such as '{text[at]}', are written {dates.first} first. {how} {dates.plain[at]}."
+    at = text.is_not_null().arg_max() or 0
+    plain = " or ".join(way.plain[at] for way, _ in found)
+    return (
+        f"day and month cannot be told apart in dates such as '{text[at]}'."
+        f" To use them as dates, write them year first, as {plain}."
+    )
 
 
 def _hint_other_cells(text: pl.Series) -> str | None:

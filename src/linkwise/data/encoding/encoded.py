@@ -17,7 +17,7 @@ from linkwise.data.columns.variants import match_spellings
 from linkwise.data.columns.vectors import expand_lists
 from linkwise.data.reading import unknown_column
 from linkwise.errors import DataError
-from linkwise.wording import join_names
+from linkwise.wording import join_names, merge_full_stops
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -112,6 +112,9 @@ class Encoded:
     X: NDArray[np.float64]
     features: tuple[Feature, ...]
     notes: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "notes", tuple(map(merge_full_stops, self.notes)))
 
     def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
         raise TypeError("An Encoded is not an array. Pass its matrix, encode(table).X.")

@@ -326,7 +326,7 @@ def _find_header(text: str, delimiter: str, skip_lines: int | None, no_header: b
     layout = Layout(0, bool(no_header), False)
     if skip_lines is None and not no_header:
         layout = find_layout(records)
-    notes = [_describe_skipped(layout.skip_lines)] if layout.skip_lines else []
+    notes = [describe_skipped(layout.skip_lines)] if layout.skip_lines else []
     header, line = _read_header(text, delimiter, layout.skip_lines)
     if layout.has_row_names:
         header = ["row" if "row" not in header else "row name", *header]
@@ -334,7 +334,7 @@ def _find_header(text: str, delimiter: str, skip_lines: int | None, no_header: b
     if layout.no_header:
         rows = [row for at, row in records if at >= line]
         names, has_classes = name_unnamed(rows or [header])
-        return _Header(names, line, layout, [*notes, _describe_unnamed(names, has_classes, bool(no_header))])
+        return _Header(names, line, layout, [*notes, describe_unnamed(names, has_classes, bool(no_header))])
     names, more = name_columns(header)
     return _Header(names, line, layout, [*notes, *more])
 
@@ -350,7 +350,8 @@ def skip_text(text: str, n_lines: int) -> str:
     return "\n" * n_lines + text[ends[-1] :]
 
 
-def _describe_skipped(n_lines: int) -> str:
+def describe_skipped(n_lines: int) -> str:
+    """Say which lines before a table are skipped."""
     lines = "Line 1 is" if n_lines == 1 else f"Lines 1 to {n_lines} are"
     return (
         f"{lines} skipped, because the table begins in line {n_lines + 1}. Add --skip-lines 0 to begin at the"
@@ -358,7 +359,8 @@ def _describe_skipped(n_lines: int) -> str:
     )
 
 
-def _describe_unnamed(names: list[str], has_classes: bool, was_given: bool) -> str:
+def describe_unnamed(names: list[str], has_classes: bool, was_given: bool) -> str:
+    """Say what columns without names are called."""
     called = f"The columns are called {names[0]!r}" + (f" to {names[-1]!r}." if len(names) > 1 else ".")
     if has_classes:
         called = "The first column is called 'class', because the others are curves."

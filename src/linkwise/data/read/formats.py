@@ -121,8 +121,8 @@ _OF_FILES = {  # options, and the files that they are for
     "encoding": TEXTS,
     "keep_nested": (*JSON, *COLUMNAR),
     "sheet": (SHEET, ARCHIVE, ".npz", *DATABASES),
-    "no_header": DELIMITED,
-    "skip_lines": DELIMITED,
+    "no_header": (*DELIMITED, SHEET),
+    "skip_lines": (*DELIMITED, SHEET),
 }
 
 
@@ -219,7 +219,8 @@ def _read_table(raw: bytes, ending: str, reading: Reading) -> _Table:
         rows = read_database(raw, reading.sheet)
         return _Table(rows.frame, replace(reading, sheet=rows.part), rows.notes)
     if ending == SHEET:
-        page = read_sheet(raw, reading.sheet)
+        page = read_sheet(raw, reading.sheet, skip_lines=reading.skip_lines, no_header=reading.no_header)
+        reading = replace(reading, skip_lines=page.skip_lines, no_header=page.no_header)
         if not page.is_only or reading.sheet is not None:
             reading = replace(reading, sheet=page.name)
         return _Table(page.frame, reading, page.notes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -56,6 +57,26 @@ def to_polars(frame: nw.DataFrame[Any]) -> pl.DataFrame:
         cells = zip(series.to_list(), series.is_null().to_list(), strict=True)
         columns[series.name] = [None if is_missing else value for value, is_missing in cells]
     return pl.DataFrame(columns)
+
+
+def replace_columns(frame: nw.DataFrame[Any], columns: Sequence[pl.Series]) -> nw.DataFrame[Any]:
+    """Put columns of numbers, truth values and dates in the place of those of the same names."""
+    import narwhals as nw
+    import polars as pl
+
+    native: Any = frame.to_native()
+    found = []
+    for series in columns:
+        column: Any = series
+        if hasattr(native, "set_axis"):  # pandas
+            moments = series.cast(pl.Datetime("us")) if series.dtype.is_temporal() else series
+            values = moments.to_list() if series.dtype == pl.Boolean else moments.to_numpy()
+            column = nw.get_native_namespace(frame).Series(values, index=native.index, name=series.name)
+            column = column.convert_dtypes() if series.dtype == pl.Boolean else column
+        elif not isinstance(native, pl.DataFrame):
+            column = nw.get_native_namespace(frame).chunked_array([series.to_arrow()])
+        found.append(nw.from_native(column, series_only=True).alias(series.name))
+    return frame.with_columns(*found) if found else frame
 
 
 def _convert_objects(table: nw.DataFrame[Any]) -> nw.DataFrame[Any]:

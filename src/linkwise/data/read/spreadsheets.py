@@ -7,11 +7,20 @@ import io
 import math
 import warnings
 import zipfile
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from linkwise.data.read.delimited import name_columns
+from linkwise.data.read.delimited import (
+    LOOK,
+    Record,
+    describe_skipped,
+    describe_unnamed,
+    find_layout,
+    name_columns,
+    name_unnamed,
+)
 from linkwise.data.read.merged_cells import MergedRange, fill_merged_ranges, find_merged_ranges, join_header
 from linkwise.errors import DataError
 from linkwise.limits import check_cells, check_columns, check_expansion
@@ -36,6 +45,8 @@ class Sheet(NamedTuple):
     name: str
     is_only: bool
     notes: list[str]
+    skip_lines: int | None
+    no_header: bool | None
 
 
 def require_openpyxl() -> None:
@@ -45,11 +56,14 @@ def require_openpyxl() -> None:
 
 
 # ---------------------------------------------------------------- reading
-def read_sheet(raw: bytes, sheet: str | None = None) -> Sheet:
+def read_sheet(
+    raw: bytes, sheet: str | None = None, *, skip_lines: int | None = None, no_header: bool | None = None
+) -> Sheet:
     """Read one sheet of a spreadsheet, by default the first.
 
-    The first row that is not empty has the names of the columns, and other empty rows are skipped.
-    Formulas count with the values that the spreadsheet stored.
+    The first row that is not empty has the names of the columns, and other empty rows are skipped, unless
+    `skip_lines` rows are to be skipped or there is `no_header`; what is not given is detected as in a file of
+    text. Formulas count with the values that the spreadsheet stored.
     """
     require_openpyxl()
     if raw.startswith(OLD_FORMAT):
@@ -75,7 +89,10 @@ def read_sheet(raw: bytes, sheet: str | None = None) -> Sheet:
         raise
     except Exception as error:  # of a damaged file openpyxl may raise anything
         raise DataError(f"This cannot be read as .xlsx: {shorten(str(error), 300)}") from error
-    frame, notes = _build_table(rows, numbers, ranges, name, [one for one in names if one != name])
+    others = [one for one in names if one != name]
+    begin = _find_table(rows, numbers, ranges, skip_lines, no_header)
+    frame, notes = _build_table(begin.rows, begin.numbers, ranges, name, others)
+    notes[:0] = begin.notes
     empty = [one for one in frame.columns if frame[one].null_count() == len(frame)]
     if empty and _has_formulas(raw, name):
         notes.append(
@@ -90,7 +107,7 @@ def read_sheet(raw: bytes, sheet: str | None = None) -> Sheet:
         )
     if n_empty:
         notes.append(f"{count_noun(n_empty, 'empty row')} skipped.")
-    return Sheet(frame, name, len(names) == 1, notes)
+    return Sheet(frame, name, len(names) == 1, notes, begin.skip_lines, begin.no_header)
 
 
 def _choose_sheet(names: Sequence[str], sheet: str | None) -> str:
@@ -125,6 +142,70 @@ def _read_rows(
         rows.append(row)
         numbers.append(number)
     return rows, numbers, n_between
+
+
+class _Beginning(NamedTuple):
+    """The rows of a table, the first of them with the names of columns, and how they were found."""
+
+    rows: list[tuple[Any, ...]]
+    numbers: list[int]
+    skip_lines: int | None
+    no_header: bool | None
+    notes: list[str]
+
+
+def _find_table(
+    rows: list[tuple[Any, ...]],
+    numbers: list[int],
+    ranges: Sequence[MergedRange],
+    skip_lines: int | None,
+    no_header: bool | None,
+) -> _Beginning:
+    """Skip the rows before the table, and name its columns if it has no header."""
+    notes, is_given = [], skip_lines is not None or bool(no_header)
+    if rows and not is_given:
+        layout = find_layout(_write_records(rows, numbers, ranges))
+        if not layout.has_row_names:
+            skip_lines, no_header = layout.skip_lines or None, layout.no_header or None
+        notes += [describe_skipped(skip_lines)] if skip_lines else []
+    first = bisect_right(numbers, skip_lines or 0)
+    if rows and first == len(rows):
+        raise DataError(
+            f"The sheet has {count_noun(numbers[-1], 'row')}, and {skip_lines} are to be skipped. Set a"
+            " smaller number: --skip-lines N"
+        )
+    rows, numbers = rows[first:], numbers[first:]
+    if no_header and rows:
+        names, has_classes = name_unnamed([row for _, row in _write_records(rows, numbers, ranges)])
+        notes.append(describe_unnamed(names, has_classes, is_given))
+        is_used = [
+            any(at < len(row) and row[at] not in (None, "") for row in rows) for at in range(len(names))
+        ]
+        header = tuple(name if used else None for name, used in zip(names, is_used, strict=True))
+        rows, numbers = [header, *rows], [0, *numbers]
+    return _Beginning(rows, numbers, skip_lines, no_header, notes)
+
+
+def _write_records(
+    rows: Sequence[tuple[Any, ...]], numbers: Sequence[int], ranges: Sequence[MergedRange]
+) -> list[Record]:
+    """The first rows as a file of text would hold them, with empty cells from the first complete row on.
+
+    Merged cells fill their row, unless they are a heading over all columns.
+    """
+    texts = [["" if cell is None else _to_text(cell) for cell in row] for row in rows[:LOOK]]
+    widths = [max((at for at, cell in enumerate(row, 1) if cell), default=0) for row in texts]
+    width, records = max(widths, default=0), []
+    for merged in ranges:
+        if len(merged.columns) < width >= merged.columns.stop - 1:
+            for at, number in enumerate(numbers[: len(widths)]):
+                if number in merged.rows:
+                    widths[at] = max(widths[at], merged.columns.stop - 1)
+    start = widths.index(width) if widths else 0
+    for at, (number, row) in enumerate(zip(numbers, texts, strict=False)):
+        padded = [*row, *[""] * (width - len(row))]
+        records.append((number, padded[: width if at >= start else widths[at]]))
+    return records
 
 
 def _has_formulas(raw: bytes, name: str) -> bool:
@@ -169,7 +250,7 @@ def _build_table(
     if len(titles) == 1 < len(cells) - (not is_merged):
         raise DataError(
             f"The first row of sheet {name!r} has one cell, {shorten(titles[0], 60)!r}, for {len(cells)}"
-            " columns. Delete the rows above the column names."
+            " columns. Use --skip-lines N to skip the rows above the column names (in Python, skip_lines=N)."
         )
     cells, n_header, copies, notes = fill_merged_ranges(cells, places, numbers, ranges)
     header = [["" if cell is None else _to_text(cell) for cell in column[:n_header]] for column in cells]

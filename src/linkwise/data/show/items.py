@@ -14,6 +14,7 @@ from linkwise.data.cells import MISSING
 from linkwise.data.columns.roles import Kind
 from linkwise.data.read.picture_files import allow_large_pictures, png, read_picture, to_bytes
 from linkwise.errors import DataError
+from linkwise.wording import merge_full_stops
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -71,6 +72,9 @@ class SideTable:
     file: str
     frame: nw.DataFrame[Any]
     texts: Sequence[str] | None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "notes", tuple(map(merge_full_stops, self.notes)))
 
 
 def no_fields(_row: int) -> dict[str, str]:

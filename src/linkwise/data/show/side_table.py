@@ -77,11 +77,16 @@ def show_side_table(rows: Rows, side: SideTable) -> Rows:
         second = side.items.fields(row) if is_replaced else side.cells(row)
         twice = first.keys() & second.keys()
         return {
-            **{f"{name} (of the data)" if name in twice else name: value for name, value in first.items()},
+            **{name_in_data(name) if name in twice else name: value for name, value in first.items()},
             **second,
         }
 
     return replace(rows, items=Items(shown.kind, fields, shown.content, shown.pixels, side))
+
+
+def name_in_data(name: str) -> str:
+    """Name a column of the data that is shown beside one of the side table with the same name."""
+    return f"{name} (of the data)"
 
 
 # ---------------------------------------------------------------- joining

@@ -247,10 +247,10 @@ def describe_certainty(n_neighbourhoods: int, n_expected: int, n_unsure: float |
         clusters = f"{n_neighbourhoods} of about {count_noun(round_number(n_expected), 'cluster')}"
     if n_unsure is None:
         return (
-            f"Your answers have reached {clusters}. It is too early to tell how many rows are in a wrong one."
+            f"The answers have reached {clusters}. It is too early to tell how many rows are in a wrong one."
         )
     rows = "almost none" if round(n_unsure) == 0 else f"about {round_number(n_unsure)}"
-    return f"Your answers have reached {clusters}; {rows} of {n_rows} rows may be in a wrong one."
+    return f"The answers have reached {clusters}; {rows} of {n_rows} rows may be in a wrong one."
 
 
 def describe_next_answer(expected: Forecast, n_rows: int) -> list[str]:

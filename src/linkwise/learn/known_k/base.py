@@ -97,7 +97,7 @@ class KnownClusters(ActiveLearner):
         placed = int((now.place >= 0)[state.points.of].sum()) if reached else 0
         clusters = f"{reached} of {max(reached, self.n_clusters)} clusters"
         rows = "1 row" if placed == 1 else f"{placed} rows"
-        lines = [f"Your answers have reached {clusters} and placed {rows}."]
+        lines = [f"The answers have reached {clusters} and placed {rows}."]
         if reached > self.n_clusters:
             return [*lines, f"That is more than the number that was set, {self.n_clusters}."]
         return [*lines, f"The number of clusters is set to {self.n_clusters}."]

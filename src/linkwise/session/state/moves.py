@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from linkwise.learn.item_labels import count_shared_rows
 from linkwise.types import Labels
-from linkwise.wording import count_noun, shorten
+from linkwise.wording import count_noun, merge_full_stops, shorten
 
 LONGEST_NAME = 40  # characters of the name of a cluster
 FEW = 2  # clusters that are named; more are only counted
@@ -89,7 +89,7 @@ def describe_moves(moves: Moves, names: Mapping[int, str]) -> str:
         sentences.append(_list_clusters(gone, names, "gone"))
     if new:
         sentences.append(_list_clusters(new, names, "new"))
-    return " ".join(sentences)
+    return merge_full_stops(" ".join(sentences))
 
 
 def _describe_largest(moves: Moves, names: Mapping[int, str]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from linkwise.constraints.error_rates import SourceRate
 from linkwise.constraints.evidence import Evidence
 from linkwise.learn.advice import StopAdvice
 from linkwise.learn.item_labels import Shown, list_sizes
@@ -167,17 +168,31 @@ def _describe_stop(status: Status, advice: StopAdvice) -> str:
 def describe_errors(status: Status) -> str:
     """Put the share of wrong answers into words; empty if all answers count as right.
 
-    For example ``About 1 in 12 of your answers seems wrong (between 1 in 30 and 1 in 7).`` Empty, too, after
+    For example ``About 1 in 12 answers seems wrong (between 1 in 30 and 1 in 7).`` Empty, too, after
     fewer than ten answers and while there is no suspect: the estimate is then an assumption, not a finding.
     """
     if status.error_rate is None:
         return ""
-    share, low, high = status.error_rate
-    if low == high:
-        return f"linkwise assumes that {describe_percent(share)} of your answers are wrong."
-    if status.n_suspects == 0 or _count_verdicts(status) < ENOUGH:
+    is_found = status.n_suspects > 0 and _count_verdicts(status) >= ENOUGH
+    return _describe_rate(status.error_rate, is_found=is_found, whose="")
+
+
+def describe_own_errors(rate: SourceRate | None) -> str:
+    """Put the share of wrong answers of one person into words for that person, as `describe_errors` does."""
+    if rate is None:
         return ""
-    return f"About {describe_share(share)} of your answers seems wrong ({describe_range(low, high)})."
+    is_found = rate.n_doubted > 0 and rate.n_answers >= ENOUGH
+    return _describe_rate((rate.rate, rate.low, rate.high), is_found=is_found, whose="of your ")
+
+
+def _describe_rate(rate: tuple[float, float, float], *, is_found: bool, whose: str) -> str:
+    """Put a share of wrong answers with its interval into words; empty if it is only an assumption so far."""
+    share, low, high = rate
+    if low == high:
+        return f"linkwise assumes that {describe_percent(share)} {whose or 'of the '}answers are wrong."
+    if not is_found:
+        return ""
+    return f"About {describe_share(share)} {whose}answers seems wrong ({describe_range(low, high)})."
 
 
 def describe_range(low: float, high: float) -> str:

@@ -4,7 +4,9 @@ import {
   chooseSlots,
   createColourTable,
   hasFamilies,
+  measureShape,
   slotName,
+  slotShape,
 } from "../../../../src/linkwise/app/page/static/src/colours.js";
 
 test("each shade of a family has a slot, and after four they repeat", () => {
@@ -43,7 +45,7 @@ test("families are explained once two clusters share one", () => {
   );
 });
 
-test("the table has the colour of each label, and dims all but one", () => {
+test("the table has the colour and the shape of each label, and dims all but one", () => {
   const clusters = Array.from({ length: 49 }, (_, slot) => [slot, 0, 0]);
   const palette = { clusters, ink: "", paper: "" };
   const read = (table, label) => [table[4 * label], table[4 * label + 3]];
@@ -55,14 +57,28 @@ test("the table has the colour of each label, and dims all but one", () => {
   assert.deepEqual(
     [0, 1, 255].map((label) => read(table, label)),
     [
-      [0, 217],
-      [47, 217],
-      [48, 217],
+      [0, 216],
+      [47, 219],
+      [48, 216],
     ],
   );
   const dimmed = createColourTable(palette, slots, 255, 1);
   assert.deepEqual(
     [0, 1, 255].map((label) => read(dimmed, label)[1]),
-    [20, 217, 20],
+    [20, 219, 20],
   );
+});
+
+test("every shape covers about as much as a disc, and fits into its square", () => {
+  const n = 200;
+  for (const shape of [0, 1, 2, 3]) {
+    let inside = 0;
+    for (let i = 0; i < n * n; i += 1) {
+      const [x, y] = [(2 * (i % n) + 1) / n - 1, (2 * Math.floor(i / n) + 1) / n - 1];
+      inside += measureShape(shape, x, y) < 1;
+    }
+    const share = (4 * inside) / (n * n) / Math.PI;
+    assert.ok(share > 0.7 && share < 1.2, `shape ${shape} covers ${share} of a disc`);
+  }
+  assert.deepEqual([0, 11, 12, 24, 36, 47].map(slotShape), [0, 0, 1, 2, 3, 3]);
 });

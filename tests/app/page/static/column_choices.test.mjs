@@ -42,16 +42,17 @@ const TABLE = {
 };
 
 test("the preview of what is read already is what a question shows", () => {
-  const { first, second, differing } = previewPair(TABLE, TABLE.columns);
+  const { first, second, differing, only_shown: onlyShown } = previewPair(TABLE, TABLE.columns);
   assert.deepEqual([first, second], [TABLE.first, TABLE.second]);
-  assert.deepEqual(differing, ["price"]);
+  assert.deepEqual(differing, { price: "plain" });
+  assert.deepEqual(onlyShown, ["maker"]);
 });
 
 test("the preview follows the uses", () => {
   let columns = changeColumn(TABLE.columns, "title", { use: "show" });
   columns = changeColumn(columns, "maker", { use: "ignore" });
   columns = changeColumn(columns, "batch", { use: "id" });
-  const { first, second, differing } = previewPair(TABLE, columns);
+  const { first, second, differing, only_shown: onlyShown } = previewPair(TABLE, columns);
   assert.equal(first.text, undefined);
   assert.deepEqual(
     second.fields.map((one) => [one.name, one.value]),
@@ -62,7 +63,8 @@ test("the preview follows the uses", () => {
     ],
   );
   assert.equal(second.name, "2");
-  assert.deepEqual(differing, ["price", "sku", "title"]);
+  assert.deepEqual(Object.keys(differing), ["price", "sku", "title"]);
+  assert.deepEqual(onlyShown, ["sku", "title"]);
 });
 
 test("rows without an id are named by their positions, and a kind changes the scale", () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { CLEAR, gradeDifference, placeMarks } from "../../../../src/linkwise/app/page/static/src/scale.js";
+import { CLEAR, placeMarks } from "../../../../src/linkwise/app/page/static/src/scale.js";
 
 const PLACES = Array.from({ length: 61 }, (_, i) => i / 60);
 
@@ -28,13 +28,4 @@ test("the marks of two numbers never cover each other and stay in the drawing", 
 test("a number alone stands on the line", () => {
   assert.deepEqual(placeMarks(0.5, null).xs, [48, null]);
   assert.deepEqual(placeMarks(null, 0.5).ys, [10, 10]);
-});
-
-test("a difference is graded by the range of its column", () => {
-  assert.deepEqual(
-    [0.5, 0.54, 0.6, 0.74, 0.76, 0.1].map((other) => gradeDifference(0.5, other)),
-    ["slight", "slight", "plain", "plain", "large", "large"],
-  );
-  assert.equal(gradeDifference(null, 0.5), "plain");
-  assert.equal(gradeDifference(null, null), "plain");
 });

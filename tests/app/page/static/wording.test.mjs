@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { toBytes, toTypedArray } from "../../../../src/linkwise/app/page/static/src/numbers.js";
 import { describeNumber } from "../../../../src/linkwise/app/page/static/src/question_wording.js";
+import { nameSource } from "../../../../src/linkwise/app/page/static/src/team.js";
 import * as wording from "../../../../src/linkwise/app/page/static/src/wording.js";
 
 test("numbers and shares", () => {
@@ -73,10 +74,27 @@ test("answers that are probably wrong", () => {
     "2 answers are probably wrong.",
   ]);
   const suspect = { names: ["a", "b"], answer: "no", grade: "very likely wrong" };
-  assert.equal(wording.describeGrade(suspect), "You answered “Different”: very likely wrong.");
+  assert.equal(wording.describeGrade(suspect, ""), "Your answer “Different” is very likely wrong.");
+  assert.equal(wording.describeGrade(suspect, "ben"), "The answer “Different” of ben is very likely wrong.");
   assert.equal(wording.describeConfirmation(suspect), "Saved: “a and b: different” is certain from now on.");
   assert.equal(wording.describeUnlisted(0), "");
   assert.match(wording.describeUnlisted(1200), /1,200 more are not shown\.$/);
+});
+
+test("whose answers conflict", () => {
+  const state = { team: { you: "anna", own: 0, all: 0, here: [] } };
+  const describe = (kind, source, seen = state) =>
+    wording.describeSource({ kind, source, event: 3 }, nameSource(seen, source));
+  assert.equal(describe("answer", "anna"), "your answer, number 3");
+  assert.equal(describe("answer", "ben"), "answer of ben, number 3");
+  assert.equal(describe("answer", ""), "answer of somebody without a name, number 3");
+  assert.equal(describe("answer", "", {}), "your answer, number 3");
+  assert.equal(describe("answer", "judge", {}), "answer of judge, number 3");
+  assert.equal(describe("add", "ben"), "added by ben, number 3");
+  assert.equal(describe("move", "ben"), "rows that ben moved, number 3");
+  assert.equal(describe("move", "anna"), "rows that you moved, number 3");
+  assert.equal(describe("import", "pairs.csv"), "imported from pairs.csv, number 3");
+  assert.equal(describe("done", ""), "cluster marked as done, number 3");
 });
 
 test("the details of an event", () => {

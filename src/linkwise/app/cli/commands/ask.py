@@ -27,6 +27,7 @@ from linkwise.app.project.project import (
     open_project,
     session_words,
 )
+from linkwise.app.project.recent_sessions import note_opening
 from linkwise.app.project.recoding import propose_columns
 from linkwise.app.terminal import screen
 from linkwise.app.terminal.column_dialogue import choose_columns, draw_columns
@@ -89,6 +90,7 @@ def confirm_replay(question: ReplayNeeded) -> bool:
 
 def _ask_on_terminal(project: Project, budget: int | None) -> None:
     console = Console()
+    note_opening(project.path)
     project = show_opening(project, console)
     key = ColumnKey(project, console)
     terminal = make_terminal(project, console, budget=budget, is_complete=True, current=lambda: key.project)
@@ -112,15 +114,15 @@ def show_opening(project: Project, console: Console) -> Project:
     views = project.columns if project.advice.notes else ()
     if not views:
         console.print(screen.draw_opening(title, notes), highlight=False)
-        return project
-    said = {*project.table.column_notes, *project.advice.notes}
-    others = [note for note in notes if note not in said]
-    console.print(screen.draw_opening(title, others), highlight=False)
-    console.print(draw_columns(views, console.width), highlight=False)
-    console.print(screen.draw_listing([("·", note) for note in project.advice.warnings]), highlight=False)
+    else:
+        said = {*project.table.column_notes, *project.advice.notes}
+        others = [note for note in notes if note not in said]
+        console.print(screen.draw_opening(title, others), highlight=False)
+        console.print(draw_columns(views, console.width), highlight=False)
+        console.print(screen.draw_listing([("·", note) for note in project.advice.warnings]), highlight=False)
     if project.advice.command is not None:
         console.print(f"    {project.advice.command}", soft_wrap=True, highlight=False, markup=False)
-    if not is_interactive():
+    if not views or not is_interactive():
         return project
     return choose_columns(project, console)
 
@@ -301,8 +303,11 @@ def report_interrupt(session: Session, path: Path | None, go_on: str) -> Iterato
 def list_next_commands(project: Project, reason: Ending, status: Status) -> list[tuple[str, str]]:
     """What can be done after the dialogue, ready to type."""
     path = project.path if session_words(project.data, project.path) else project.data
-    stem = project.path.stem if project.group_table is not None else project.data.stem
-    labels = f"{stem}-clusters{'' if project.group_table is not None else '.csv'}"
+    of_groups = project.group_table is not None
+    stem = project.path.stem if of_groups and not project.data.is_dir() else project.data.stem
+    if of_groups and project.data.is_dir() and project.data.samefile("."):
+        stem = f"../{stem}"  # a table in the folder would be taken for data
+    labels = f"{stem}-clusters{'' if of_groups else '.csv'}"
     commands = [] if reason == "exhausted" else [("go on", resume_command(project.data, project.path))]
     if status.n_answers:
         commands.append(("undo the last answer", quote_command("linkwise", "undo", path)))

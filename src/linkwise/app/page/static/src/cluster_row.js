@@ -2,7 +2,7 @@
 import { openMerge } from "./cluster_dialogs.js";
 import { createProfile, renderLinks } from "./cluster_profile.js";
 import { describeAnswered } from "./cluster_wording.js";
-import { slotName } from "./colours.js";
+import { slotName, slotShape } from "./colours.js";
 import { createButton } from "./controls.js";
 import { h, listChildren, setText } from "./dom.js";
 import { openMembers } from "./members_dialog.js";
@@ -131,6 +131,7 @@ export class ClusterRow {
     this.name.setAttribute("aria-label", `Name of ${label}`);
     this.swatch.setAttribute("aria-label", `Show only ${label} in the plot`);
     this.node.style.setProperty("--lw-own", `var(--lw-${colour})`);
+    this.swatch.dataset.shape = String(slot === undefined ? 0 : slotShape(slot));
     const share = withAnswered ? describeAnswered(cluster) : formatPercent(cluster.size / state.rows);
     setText(this.size, `${formatCount(cluster.size, "row")} · ${share}`);
     this.bar.style.width = `${(100 * cluster.size) / state.rows}%`;

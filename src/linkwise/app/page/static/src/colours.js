@@ -4,7 +4,7 @@ import { h } from "./dom.js";
 const N_FAMILIES = 12; // colours that can be told apart
 const N_SHADES = 4; // of each family; they repeat
 const N_SLOTS = N_FAMILIES * N_SHADES;
-const OPAQUE = 217; // of 255
+const OPAQUE = 216; // of 255; both leave two bits for the shape
 const FAINT = 20; // other clusters, while one is highlighted
 
 /** @import { State } from "./protocol.d.ts" */
@@ -37,6 +37,28 @@ export const chooseSlots = ({ shades }) =>
  */
 export const slotName = (slot) =>
   slot < N_FAMILIES ? `cluster-${slot}` : `cluster-${slot % N_FAMILIES}-${Math.floor(slot / N_FAMILIES)}`;
+
+/**
+ * The shape of a slot, so that clusters of one colour family differ in more than a shade: 0 is a disc, 1 a square,
+ * 2 a diamond, 3 a cross.
+ * @param {number} slot
+ */
+export const slotShape = (slot) => Math.floor(slot / N_FAMILIES) % N_SHADES;
+
+/**
+ * How far a place is from the middle of a shape, as it is for a disc of radius 1: 1 at the edge, and a step across the
+ * edge counts as far as it is long, so that all edges are equally soft.
+ * @param {number} shape
+ * @param {number} x
+ * @param {number} y
+ */
+export function measureShape(shape, x, y) {
+  const [across, up] = [Math.abs(x), Math.abs(y)];
+  if (shape === 1) return Math.max(across, up) + 0.13;
+  if (shape === 2) return (across + up) * Math.SQRT1_2 + 0.17;
+  if (shape === 3) return Math.max(Math.min(across, up) + 0.62, Math.max(across, up));
+  return Math.hypot(x, y);
+}
 
 /**
  * Whether some clusters share a colour family.
@@ -76,7 +98,7 @@ export const parseColour = (colour) =>
   /** @type {Rgb} */ ((colour.match(/[\d.]+/g) ?? ["0", "0", "0"]).slice(0, 3).map(Number));
 
 /**
- * The colour of each label: red, green, blue, alpha.
+ * The colour of each label: red, green, blue, alpha. The last two bits of alpha are the shape.
  * @param {Palette} palette
  * @param {Map<number, number>} slots of the clusters
  * @param {number} noise the label that stands for noise
@@ -84,11 +106,15 @@ export const parseColour = (colour) =>
  */
 export function createColourTable(palette, slots, noise, highlighted) {
   const table = new Uint8Array(1024 * (noise > 255 ? 256 : 1));
-  const setColour = /** @type {(label: number, colour: Rgb) => void} */ (label, colour) => {
+  const setColour = /** @type {(label: number, colour: Rgb, shape: number) => void} */ (
+    label,
+    colour,
+    shape,
+  ) => {
     const isFaint = highlighted !== null && highlighted !== label;
-    table.set([...colour, isFaint ? FAINT : OPAQUE], 4 * label);
+    table.set([...colour, (isFaint ? FAINT : OPAQUE) + shape], 4 * label);
   };
-  for (const [number, slot] of slots) setColour(number % noise, palette.clusters[slot]);
-  setColour(noise, palette.clusters[N_SLOTS]);
+  for (const [number, slot] of slots) setColour(number % noise, palette.clusters[slot], slotShape(slot));
+  setColour(noise, palette.clusters[N_SLOTS], 0);
   return table;
 }

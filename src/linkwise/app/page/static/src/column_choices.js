@@ -1,6 +1,7 @@
 /** What a person chooses for the columns of a table, and how two rows look then. Nothing here touches the document. */
+import { endSentence } from "./wording.js";
 
-/** @import { Field, Item, Question, TableColumn, TableColumns, Use } from "./protocol.d.ts" */
+/** @import { Comparison, Field, Item, Question, TableColumn, TableColumns, Use } from "./protocol.d.ts" */
 
 /** @type {Record<Use, string>} */
 export const USE_LABELS = { compare: "Compare", show: "Show", id: "Id", ignore: "Ignore" };
@@ -54,7 +55,7 @@ export const listChanges = (before, now) =>
  * The two rows as a question will show them.
  * @param {TableColumns} table
  * @param {TableColumn[]} columns as they are chosen
- * @returns {Pick<Question, "first" | "second" | "differing">}
+ * @returns {Pick<Question, "first" | "second"> & Comparison}
  */
 export function previewPair(table, columns) {
   const pair = [table.first, table.second];
@@ -67,7 +68,15 @@ export function previewPair(table, columns) {
   );
   const theirs = new Map(second.fields.map((field) => [field.name, field.value]));
   const differing = first.fields.filter((field) => theirs.get(field.name) !== field.value);
-  return { first, second, differing: differing.map((field) => field.name) };
+  const others = new Set(columns.filter((one) => one.use !== "compare").map((one) => one.name));
+  const names = first.fields.map((field) => field.name);
+  return {
+    first,
+    second,
+    differing: Object.fromEntries(differing.map(({ name }) => [name, "plain"])),
+    content: null,
+    only_shown: names.filter((name) => table.has_side_table || others.has(name)),
+  };
 }
 
 /**
@@ -111,7 +120,7 @@ function previewItem(item, i, columns, shown) {
  * @param {TableColumns} table
  */
 export const describeReplay = ({ facts, backup }) =>
-  facts ? `A change replays all ${facts}. A copy of the session is kept in ${backup}.` : "";
+  facts ? endSentence(`A change replays all ${facts}. A copy of the session is kept in ${backup}`) : "";
 
 /**
  * What came of a change.
@@ -119,6 +128,6 @@ export const describeReplay = ({ facts, backup }) =>
  * @param {string} changed
  */
 export function describeReading(backup, changed) {
-  const kept = backup ? `All answers were replayed. The session as it was is in ${backup}.` : "";
+  const kept = backup ? endSentence(`All answers were replayed. The session as it was is in ${backup}`) : "";
   return `${kept} ${changed}`.trim();
 }

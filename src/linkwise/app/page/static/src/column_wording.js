@@ -1,4 +1,5 @@
 /** The words about columns and their weights by the answers. */
+import { endSentence, joinSentences } from "./wording.js";
 
 export const LOOK = "Choose other columns";
 export const WEIGH = "Apply these weights";
@@ -16,14 +17,16 @@ function joinNames(names) {
  * @param {string[]} more
  */
 export function describeProposal(less, more) {
-  const lower = `Columns that your answers seem not to depend on would count less: ${joinNames(less)}.`;
-  const higher = `Columns that would count more: ${joinNames(more)}.`;
+  const lower = endSentence(
+    `Columns that your answers seem not to depend on would count less: ${joinNames(less)}`,
+  );
+  const higher = endSentence(`Columns that would count more: ${joinNames(more)}`);
   return [less.length ? lower : "", more.length ? higher : ""].filter(Boolean).join(" ");
 }
 
 /** @param {string[]} columns */
 export function describeWeighed(columns) {
-  return columns.length ? `Your answers weigh these columns: ${joinNames(columns)}.` : "";
+  return columns.length ? endSentence(`Your answers weigh these columns: ${joinNames(columns)}`) : "";
 }
 
 /**
@@ -31,5 +34,9 @@ export function describeWeighed(columns) {
  * @param {string} changed
  */
 export function describeRecoding(backup, changed) {
-  return `All answers were replayed. The session as it was is in ${backup}. ${changed}`.trim();
+  return joinSentences(
+    "All answers were replayed.",
+    endSentence(`The session as it was is in ${backup}`),
+    changed,
+  );
 }

@@ -13,7 +13,7 @@ import { createButton, setEnabled } from "./controls.js";
 import { createNotice, openDialog } from "./dialog.js";
 import { h, setText } from "./dom.js";
 import { renderPair } from "./items.js";
-import { formatCount, formatPercent } from "./wording.js";
+import { endSentence, formatCount, formatPercent } from "./wording.js";
 
 /** @import { Page } from "./page.js" */
 /** @import { ColumnTask, State, TableColumn, TableColumns, Use } from "./protocol.d.ts" */
@@ -96,7 +96,9 @@ class ColumnTable {
         list,
       ),
     );
-    const notes = table.notes.map((note) => `${note[0].toUpperCase()}${note.slice(1)}.`).join(" ");
+    const notes = table.notes
+      .map((note) => endSentence(`${note[0].toUpperCase()}${note.slice(1)}`))
+      .join(" ");
     body.replaceChildren(
       h("p", { class: "lw-soft" }, [INTRODUCTION, notes].filter(Boolean).join(" ")),
       ...this.#createTools(),

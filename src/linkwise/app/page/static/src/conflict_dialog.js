@@ -4,7 +4,7 @@ import { openDialog } from "./dialog.js";
 import { h, listChildren } from "./dom.js";
 import { createRowLink } from "./item_dialog.js";
 import { renderValues } from "./row_values.js";
-import { isOwn, NO_NAME } from "./team.js";
+import { isOwn, NO_NAME, nameSource } from "./team.js";
 import {
   ANOTHER_CONFLICT,
   ANSWER_LABELS,
@@ -77,7 +77,8 @@ function renderLink(page, link, resolve) {
       { class: "lw-description" },
       pair,
       renderValues(page, link),
-      link.event !== null && h("span", { class: "lw-soft" }, describeSource(link)),
+      link.event !== null &&
+        h("span", { class: "lw-soft" }, describeSource(link, nameSource(page.controller.state, link.source))),
     ),
     h("div", { class: "lw-resolutions" }, renderResolutions(page, link, resolve)),
   );

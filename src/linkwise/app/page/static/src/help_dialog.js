@@ -1,8 +1,8 @@
-/** The keys, and how the data were read. */
+/** One screen of help: the keys, what happens to answers and where they are, and how the data were read. */
 import { openDialog } from "./dialog.js";
 import { h } from "./dom.js";
 import { LATER } from "./later.js";
-import { SHARED_KEYS } from "./wording.js";
+import { describePlace, SHARED_KEYS } from "./wording.js";
 
 /** @import { Page } from "./page.js" */
 
@@ -30,30 +30,53 @@ const REVIEW_KEY = ["R", "Review: decide pairs on which answers disagree or are 
 /** @type {[string, string]} */
 const TEAM_KEY = ["T", "Team: how often each person is wrong, and how often two of them agree"];
 
+const ANSWERS = [
+  "linkwise derives what follows from your answers, and does not ask about it. The clusters change with every answer.",
+  "Undo takes the last answer back, and the history changes or takes back any other.",
+];
+const TEAM_ANSWERS = "Each person changes only their own answers.";
+
 /** @param {Page} page */
 export function openHelp(page) {
-  const { body } = openDialog(page, "Keys");
-  const { guidelines, examples, n_review: toReview, table, team } = page.controller.state ?? {};
+  const { body } = openDialog(page, "Help", "lw-help");
+  const {
+    guidelines,
+    examples,
+    n_review: toReview,
+    table,
+    team,
+    place,
+    notes = [],
+  } = page.controller.state ?? {};
   const more = [
     ...(guidelines || examples ? [GUIDELINES_KEY] : []),
     ...(table ? [COLUMNS_KEY] : []),
     ...(toReview ? [REVIEW_KEY] : []),
     ...(team ? [TEAM_KEY] : []),
   ];
-  const lines = [...KEYS, ...more].flatMap(([letter, words]) => [
-    h("dt", {}, h("kbd", {}, letter)),
-    h("dd", {}, words),
-  ]);
-  const scope = "Keys work while this page has the focus, and never in a text field.";
-  body.append(h("dl", { class: "lw-keys" }, lines), h("p", { class: "lw-soft" }, scope));
-  const notes = page.controller.state?.notes ?? [];
+  const lines = [...KEYS, ...more].map(([letter, words]) =>
+    h("div", {}, h("dt", {}, h("kbd", {}, letter)), h("dd", {}, words)),
+  );
+  body.append(
+    h("h3", {}, "Keys"),
+    h("dl", { class: "lw-keys" }, lines),
+    h("p", { class: "lw-soft" }, "Keys work while this page has the focus, and never in a text field."),
+    h("h3", {}, "Your answers"),
+    ...[...ANSWERS, ...(team ? [TEAM_ANSWERS] : []), describePlace(place ?? null)].map((words) =>
+      h("p", {}, words),
+    ),
+  );
   if (!notes.length) return;
   body.append(
-    h("h3", {}, "How the data were read"),
     h(
-      "ul",
-      { class: "lw-notes" },
-      notes.map((note) => h("li", {}, note)),
+      "details",
+      {},
+      h("summary", {}, "How the data were read"),
+      h(
+        "ul",
+        { class: "lw-notes" },
+        notes.map((note) => h("li", {}, note)),
+      ),
     ),
   );
 }

@@ -1,12 +1,17 @@
 /** How rows look: fields, texts, pictures and curves. */
 import { h, listChildren, s } from "./dom.js";
-import { DIFFERENCES, gradeDifference, renderScale } from "./scale.js";
+import { renderScale } from "./scale.js";
 import { formatCount } from "./wording.js";
 
-/** @import { Field, Item, Question } from "./protocol.d.ts" */
+/** @import { Comparison, Field, Grade, Item, Question } from "./protocol.d.ts" */
 
 export const FIRST = { tag: "A", square: false };
 export const SECOND = { tag: "B", square: true };
+/** What is said of a difference after the name of its column. @type {Record<Grade, string>} */
+const DIFFERENCES = { slight: ", differs slightly", plain: ", differs", most: ", differs most" };
+const ONLY_SHOWN = "Only shown, not compared";
+/** @type {Comparison} */
+const NO_COMPARISON = { differing: {}, content: null, only_shown: [] };
 const GLIMPSE_LETTERS = 160;
 const GLIMPSE_FIELDS = 6;
 
@@ -56,36 +61,45 @@ const renderTableHead = (items, hasScale) =>
   );
 
 /**
- * The fields of one or two rows as a table. Fields that differ have a sign, and are bold unless slight.
+ * The fields of one or two rows as a table. Fields that differ have a sign; those that differ most are highlighted.
+ * Fields that rows are not compared by stand at the end, below a line that says so.
  * @param {Item[]} items
- * @param {string[]} [differ]
+ * @param {Comparison} [comparison]
  */
-export function renderFields(items, differ = []) {
+export function renderFields(items, comparison = NO_COMPARISON) {
   if (!items.some((item) => item.fields?.length)) return null;
-  const differing = new Set(differ);
   const all = items.map((item) => new Map(item.fields.map((field) => [field.name, field])));
   const names = [...new Set(all.flatMap((fields) => [...fields.keys()]))];
-  const hasScale =
-    items.length === 2 && names.some((name) => all.some((fields) => placeOf(fields.get(name)) !== null));
+  const [onlyShown, hasScale] = [
+    new Set(comparison.only_shown),
+    items.length === 2 && names.some((name) => all.some((fields) => placeOf(fields.get(name)) !== null)),
+  ];
   const renderLine = /** @param {string} name */ (name) => {
     const cells = all.map((fields) => fields.get(name));
-    const isOther = differing.has(name);
+    const isShown = onlyShown.has(name);
+    const grade = comparison.differing[name];
     const [first, second] = [placeOf(cells[0]), placeOf(cells[1])];
-    const grade = gradeDifference(first, second);
+    const words = isShown ? `${grade ? DIFFERENCES.plain : ""}, only shown` : (DIFFERENCES[grade] ?? "");
     return h(
       "tr",
-      { class: isOther && "lw-differs", "data-grade": isOther && grade },
+      { class: isShown ? "lw-only-shown" : grade && "lw-differs", "data-grade": !isShown && grade },
       h(
         "th",
         { scope: "row" },
-        h("span", { class: "lw-mark", "aria-hidden": "true" }, isOther ? "≠" : ""),
+        h("span", { class: "lw-mark", "aria-hidden": "true" }, grade ? "≠" : ""),
         renderBreakable(name),
-        isOther && h("span", { class: "lw-hidden" }, DIFFERENCES[grade]),
+        words && h("span", { class: "lw-hidden" }, words),
       ),
       cells.map((cell) => h("td", {}, cell?.value)),
-      hasScale && h("td", { class: "lw-scale-cell" }, renderScale(first, second)),
+      hasScale && h("td", { class: "lw-scale-cell" }, renderScale(first, second, grade === "most")),
     );
   };
+  const last = names.filter((name) => onlyShown.has(name));
+  const heading = h(
+    "tr",
+    {},
+    h("th", { scope: "rowgroup", colspan: items.length + (hasScale ? 2 : 1), class: "lw-group" }, ONLY_SHOWN),
+  );
   return h(
     "div",
     { class: "lw-fields", role: "region", tabindex: "0", "aria-label": "Values, column by column" },
@@ -93,7 +107,8 @@ export function renderFields(items, differ = []) {
       "table",
       {},
       items.length === 2 && renderTableHead(items, hasScale),
-      h("tbody", {}, names.map(renderLine)),
+      h("tbody", {}, names.filter((name) => !onlyShown.has(name)).map(renderLine)),
+      last.length > 0 && h("tbody", {}, heading, last.map(renderLine)),
     ),
   );
 }
@@ -180,15 +195,20 @@ function renderContents(items) {
 
 /**
  * Two rows side by side.
- * @param {Pick<Question, "first" | "second" | "differing">} question
+ * @param {Pick<Question, "first" | "second"> & Comparison} question
  */
 export function renderPair(question) {
   const items = [question.first, question.second];
   const contents = renderContents(items);
   const renderFigure = /** @type {(item: Item, i: number) => HTMLElement} */ (item, i) =>
-    h("figure", {}, h("figcaption", {}, renderBadge(i ? SECOND : FIRST), item.name), contents[i]);
+    h(
+      "figure",
+      { "data-grade": question.content },
+      h("figcaption", {}, renderBadge(i ? SECOND : FIRST), item.name),
+      contents[i],
+    );
   const figures = contents.some(Boolean) && h("div", { class: "lw-pair" }, items.map(renderFigure));
-  return listChildren(figures, renderFields(items, question.differing));
+  return listChildren(figures, renderFields(items, question));
 }
 
 /**

@@ -5,11 +5,14 @@ import { h, setText } from "./dom.js";
 /** @import { Page } from "./page.js" */
 /** @import { State } from "./protocol.d.ts" */
 
+const PAUSE_MS = 1500; // in which the first question is drawn, before the map takes the processor
+
 /** @param {Page} page */
 export function createMapChoice(page) {
   /** @param {"axes" | "neighbours"} by */
   const place = async (by) => {
     if (isRunning && by === "neighbours") return;
+    isAwaited = by === "neighbours";
     const reply = await page.controller.request({ do: "map", by });
     if (!reply.ok) page.announce(reply.error.text);
   };
@@ -22,8 +25,15 @@ export function createMapChoice(page) {
     axes,
   );
   let isRunning = false;
+  let isAwaited = false; // by a person, who is told when the map is there
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let proposal;
+  const placeUnasked = async () => {
+    if (page.controller.state?.map?.proposed) await page.controller.request({ do: "map", by: "neighbours" });
+  };
   return {
     node,
+    close: () => clearTimeout(proposal),
     /** @param {State} state */
     update(state) {
       node.hidden = !state.map;
@@ -32,8 +42,9 @@ export function createMapChoice(page) {
       setText(near, running ? "Placing the rows …" : by === "axes" ? "Map by neighbours" : "Map anew");
       setEnabled(near, !running);
       axes.hidden = by === "axes" && !running;
-      if (isRunning && !running) page.announce(state.axes ?? "");
+      if (isRunning && !running && isAwaited) page.announce(state.axes ?? "");
       isRunning = running;
+      if (state.map.proposed) proposal ??= setTimeout(placeUnasked, PAUSE_MS);
     },
   };
 }

@@ -196,6 +196,7 @@ export function createMapPanel(page, model) {
       updateMarks();
     },
     close() {
+      choice.close();
       moved.close();
       plot.close();
     },

@@ -1,5 +1,5 @@
 /** The words about the rows of a cluster. */
-import { clusterName, formatCount } from "./wording.js";
+import { clusterName, endSentence, formatCount } from "./wording.js";
 
 /** @import { Cluster } from "./protocol.d.ts" */
 
@@ -39,14 +39,16 @@ export function describeListed(listed, more, text) {
  * @param {Cluster} cluster where they were
  */
 export const describeMovedOut = (n, cluster) =>
-  `Saved: ${formatCount(n, "row")} ${n === 1 ? "does" : "do"} not belong to ${clusterName(cluster)}.`;
+  endSentence(
+    `Saved: ${formatCount(n, "row")} ${n === 1 ? "does" : "do"} not belong to ${clusterName(cluster)}`,
+  );
 
 /**
  * @param {number} n rows
  * @param {Cluster} other
  */
 export const describeMovedTo = (n, other) =>
-  `Saved: ${formatCount(n, "row")} ${n === 1 ? "belongs" : "belong"} to ${clusterName(other)}.`;
+  endSentence(`Saved: ${formatCount(n, "row")} ${n === 1 ? "belongs" : "belong"} to ${clusterName(other)}`);
 
 /** @param {number} n rows */
 export const describeOwnCluster = (n) =>

@@ -1,18 +1,21 @@
 /** Points drawn without a graphics card. */
+import { measureShape } from "./colours.js";
 import { clamp } from "./numbers.js";
 
 /** @import { Painter } from "./painter.js" */
 
 /**
- * Which pixels a disc covers, and how much of each (256 is all), for sixteen positions of its corner within a
- * pixel. A small disc is drawn as a square, as in the shader.
- * @param {number} size of the disc, in device pixels
+ * Which pixels a point covers, and how much of each (256 is all), for sixteen positions of its corner within a
+ * pixel. A small one is drawn as a square, as in the shader.
+ * @param {number} size of a disc, in device pixels
  * @param {number} stride pixels in a line of the picture
+ * @param {number} [shape]
  */
-export function createStamps(size, stride) {
+export function createStamps(size, stride, shape = 0) {
   const side = Math.ceil(size) + 1;
   const coverage = /** @type {(x: number, y: number) => number} */ (x, y) => {
-    if (size > 2.5) return clamp(size / 2 - Math.hypot(x - size / 2, y - size / 2), 0, 1);
+    const radius = size / 2;
+    if (size > 2.5) return clamp(radius - radius * measureShape(shape, x / radius - 1, y / radius - 1), 0, 1);
     return Number(Math.min(x, y) >= 0 && Math.max(x, y) < size);
   };
   return Array.from({ length: 16 }, (_, position) => {
@@ -46,6 +49,7 @@ export function createPixelPainter(canvas) {
   let paper = 0;
   // colours by label: red and blue in one number, green, and how much they cover
   let [redBlue, green, alpha] = [new Int32Array(0), new Int32Array(0), new Int32Array(0)];
+  let shapes = new Uint8Array(0);
   return {
     setPlaces(values) {
       places = values;
@@ -57,6 +61,7 @@ export function createPixelPainter(canvas) {
       const words = new Uint32Array(table.buffer);
       redBlue = Int32Array.from(words, (word) => word & 0xff00ff);
       green = Int32Array.from(words, (word) => word & 0xff00);
+      shapes = Uint8Array.from(words, (word) => (word >>> 24) & 3);
       alpha = Int32Array.from(words, (word) => (word >>> 24) + (word >>> 31));
       paper = new Uint32Array(Uint8Array.from([...paperColour, 255]).buffer)[0];
     },
@@ -70,7 +75,7 @@ export function createPixelPainter(canvas) {
         pixels = new Uint32Array(image.data.buffer);
       }
       pixels.fill(paper);
-      const stamps = createStamps(diameter, stride);
+      const stamps = [0, 1, 2, 3].map((shape) => createStamps(diameter, stride, shape));
       const factor = scale * ratio;
       const left = width / 2 - x * factor - diameter / 2 + margin;
       const top = height / 2 + y * factor - diameter / 2 + margin;
@@ -80,8 +85,8 @@ export function createPixelPainter(canvas) {
         const py = top - places[2 * row + 1] * factor;
         if (!(px >= 0 && px < right && py >= 0 && py < bottom)) continue;
         const [cx, cy] = [px | 0, py | 0];
-        const { at, share } = stamps[(((py - cy) * 4) | 0) * 4 + (((px - cx) * 4) | 0)];
         const label = labels[row];
+        const { at, share } = stamps[shapes[label]][(((py - cy) * 4) | 0) * 4 + (((px - cx) * 4) | 0)];
         const [rb, g, a] = [redBlue[label], green[label], alpha[label]];
         const corner = cy * stride + cx;
         for (let k = 0; k < at.length; k += 1) {

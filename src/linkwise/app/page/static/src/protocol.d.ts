@@ -24,12 +24,23 @@ export interface Item {
   series?: (number | null)[];
 }
 
-export interface Question {
+/** How much two rows differ in a column, beside the other columns, in the distance between rows. */
+export type Grade = "most" | "plain" | "slight";
+
+/** How two rows differ. */
+export interface Comparison {
+  /** The fields in which they differ. */
+  differing: Record<string, Grade>;
+  /** The same of the text, the picture or the curve; null if rows are not compared by it. */
+  content: Grade | null;
+  /** Names of the fields that do not count in the distance. */
+  only_shown: string[];
+}
+
+export interface Question extends Comparison {
   id: string;
   first: Item;
   second: Item;
-  /** Names of the fields in which the two rows differ. */
-  differing: string[];
   why: string;
   guess: Answer;
 }
@@ -116,11 +127,9 @@ export interface ReviewPair {
 }
 
 /** All about a pair that waits for a review. */
-export interface ReviewCase {
+export interface ReviewCase extends Comparison {
   first: Item;
   second: Item;
-  /** Names of the fields in which the two rows differ. */
-  differing: string[];
   /** Who answered what and when, in order. */
   answers: SessionEvent[];
   /** What speaks against answers that are probably wrong, as sentences. */
@@ -188,7 +197,7 @@ export interface State {
   /** What the plot shows, as a sentence; empty if the places of the rows were given. */
   axes?: string;
   /** How the plot places the rows, and whether places by neighbours are being computed; null if they cannot be. */
-  map?: { by: "axes" | "neighbours"; running: boolean } | null;
+  map?: { by: "axes" | "neighbours"; running: boolean; proposed: boolean } | null;
   clusters: Cluster[];
   more_clusters: number;
   rules?: boolean;
@@ -332,6 +341,32 @@ export interface Display {
 export interface Opening {
   loading?: string;
   failed?: string;
+}
+
+/** A session that the start page lists. */
+export interface RecentSession {
+  path: string;
+  folder: string;
+  /** The name of its data file. */
+  data: string;
+  when: string;
+  /** Missing if the session cannot be read. */
+  answers?: number;
+  clusters?: number;
+  problem: string | null;
+}
+
+/** What is shown before anything is open. */
+export interface StartState {
+  /** Where linkwise was started, and dropped files are kept. */
+  folder: string;
+  /** The data files of the folder that have no session yet. */
+  files: string[];
+  sessions: RecentSession[];
+  demos: { name: string; about: string }[];
+  /** Bytes of a file that can be sent. */
+  largest: number;
+  endings: string[];
 }
 
 export interface Request {

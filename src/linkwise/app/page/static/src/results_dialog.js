@@ -1,7 +1,7 @@
 /** What a person takes away: the clusters, what remains doubtful, files, and how to go on in Python. */
 
 import { describeUnlisted } from "./cluster_wording.js";
-import { chooseSlots, slotName } from "./colours.js";
+import { chooseSlots, slotName, slotShape } from "./colours.js";
 import { createButton } from "./controls.js";
 import { createNotice, openDialog } from "./dialog.js";
 import { h } from "./dom.js";
@@ -9,7 +9,7 @@ import { createRowLink } from "./item_dialog.js";
 import { describeCertainty } from "./member_wording.js";
 import { openMembers } from "./members_dialog.js";
 import { renderCards } from "./split_dialog.js";
-import { clusterName, countClusters, formatCount } from "./wording.js";
+import { clusterName, countClusters, describeDownload, formatCount } from "./wording.js";
 
 /** @import { Page } from "./page.js" */
 /** @import { Cluster, State } from "./protocol.d.ts" */
@@ -44,6 +44,7 @@ function renderClusters(page) {
   const render = /** @param {Cluster} cluster */ (cluster) => {
     const slot = slots.get(cluster.cluster);
     const dot = h("span", { class: "lw-dot", "aria-hidden": "true" });
+    dot.dataset.shape = String(slot === undefined ? 0 : slotShape(slot));
     dot.style.setProperty("--lw-own", `var(--lw-${slot === undefined ? "cluster-none" : slotName(slot)})`);
     const profile = page.profiles.get(cluster.cluster);
     return h(
@@ -113,7 +114,7 @@ function renderFiles(page, tables, show) {
     const picture = page.drawPlot();
     const name = `${controller.state?.title || "linkwise"}.svg`;
     if (picture) page.download(name, "image/svg+xml", new TextEncoder().encode(picture));
-    show(picture ? `Downloaded ${name}.` : "There is no plot to save.", picture ? undefined : "warn");
+    show(picture ? describeDownload(name) : "There is no plot to save.", picture ? undefined : "warn");
   };
   const create = /** @type {(what: string, label: string) => HTMLElement} */ (what, label) =>
     createButton(label, () => controller.export(what, {}, show), { "data-what": what });

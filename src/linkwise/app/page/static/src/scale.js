@@ -1,29 +1,12 @@
-/** Two numbers on the range of their column: how far apart they are, and where their marks go. */
+/** Two numbers on the range of their column: where their marks go. */
 import { s } from "./dom.js";
 import { clamp } from "./numbers.js";
 
 const [WIDTH, HEIGHT, MIDDLE] = [96, 20, 10];
-const [SLIGHT, LARGE] = [0.05, 0.25]; // of the range of the column
 export const CLEAR = 1; // units between two marks
 /** How far a disc and a diamond reach from their middle, with the line of the diamond. */
 export const REACH = { apart: [4, 6.75], stacked: [3.5, 5] };
 const STROKE = 1.25; // from the edge of the diamond to the tip of its line
-
-/** What is said of a difference after the name of its column. */
-export const DIFFERENCES = { slight: ", differs slightly", plain: ", differs", large: ", differs much" };
-
-/**
- * How much two rows differ in a column, as a share of its range. Without numbers every difference is plain.
- * @param {number | null} first
- * @param {number | null} second
- * @returns {keyof typeof DIFFERENCES}
- */
-export function gradeDifference(first, second) {
-  if (first === null || second === null) return "plain";
-  const distance = Math.abs(first - second);
-  if (distance < SLIGHT) return "slight";
-  return distance < LARGE ? "plain" : "large";
-}
 
 /**
  * Where the marks of two numbers go: side by side on the line, or A above B where they would touch.
@@ -44,8 +27,9 @@ export function placeMarks(first, second) {
  * A drawing of the range with a disc for A and a diamond for B; null if there is no number.
  * @param {number | null} first
  * @param {number | null} second
+ * @param {boolean} isLit whether to draw a line between both
  */
-export function renderScale(first, second) {
+export function renderScale(first, second, isLit) {
   if (first === null && second === null) return null;
   const { xs, ys, reach } = placeMarks(first, second);
   const box = { class: "lw-scale", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, width: WIDTH, height: HEIGHT };
@@ -55,7 +39,7 @@ export function renderScale(first, second) {
     s("line", { x1: 4, x2: WIDTH - 4, y1: MIDDLE, y2: MIDDLE }),
   );
   const [a, b] = xs;
-  if (a !== null && b !== null && gradeDifference(first, second) === "large") {
+  if (a !== null && b !== null && isLit) {
     drawing.append(s("line", { class: "lw-distance", x1: a, x2: b, y1: MIDDLE, y2: MIDDLE }));
   }
   if (a !== null) drawing.append(s("circle", { cx: a, cy: ys[0], r: reach[0] }));

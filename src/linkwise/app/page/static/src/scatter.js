@@ -14,6 +14,13 @@ import { fitRows, isSameViewport, panBy, pointSize, toPixels, toUnits, zoomAt } 
 
 const MOST_DRAWN = 20_000; // rows in a picture; of more every second, third, … is drawn
 const REACH = 9; // pixels around the pointer
+// the shapes that `measureShape` measures, as paths of radius 1: a disc, a square, a diamond, a cross
+const SHAPES = [
+  "M-1,0a1,1 0 1,0 2,0a1,1 0 1,0 -2,0z",
+  "M-.87-.87h1.74v1.74h-1.74z",
+  "M0-1.18L1.18,0L0,1.18L-1.18,0z",
+  "M-1-.38h.62v-.62h.76v.62h.62v.76h-.62v.62h-.76v-.62h-.62z",
+];
 
 /**
  * @typedef {object} Handlers
@@ -177,19 +184,19 @@ export class Scatter {
     const colours = createColourTable(palette, this.#slots, this.#noise, null);
     const n = this.#places.length / 2;
     const step = Math.ceil(n / MOST_DRAWN);
-    const radius = (pointSize(viewport, this.#home ?? viewport, size, n) / 2).toFixed(1);
+    const radius = pointSize(viewport, this.#home ?? viewport, size, n) / 2;
     const dots = [];
     for (let row = 0; row < n; row += step) {
       const [x, y] = this.#locate(viewport, row);
-      const [r, g, b] = colours.subarray(4 * this.#labels[row]);
-      dots.push(
-        `<circle cx="${x.toFixed(1)}" cy="${y.toFixed(1)}" r="${radius}" fill="rgb(${r},${g},${b})"/>`,
-      );
+      const [r, g, b, alpha] = colours.subarray(4 * this.#labels[row]);
+      const at = `translate(${x.toFixed(1)},${y.toFixed(1)})`;
+      dots.push(`<use href="#shape-${alpha & 3}" transform="${at}" fill="rgb(${r},${g},${b})"/>`);
     }
     const { width, height } = size;
     const box = `width="${width}" height="${height}" viewBox="0 0 ${width} ${height}"`;
+    const shapes = `<defs>${SHAPES.map((path, k) => `<path id="shape-${k}" d="${path}" transform="scale(${radius.toFixed(2)})"/>`).join("")}</defs>`;
     const paper = `<rect width="100%" height="100%" fill="${palette.paper}"/>`;
-    return `<svg xmlns="http://www.w3.org/2000/svg" ${box}>${paper}<g fill-opacity=".85">${dots.join("")}</g></svg>\n`;
+    return `<svg xmlns="http://www.w3.org/2000/svg" ${box}>${shapes}${paper}<g fill-opacity=".85">${dots.join("")}</g></svg>\n`;
   }
 
   close() {

@@ -4,7 +4,7 @@ import { createNotice, openDialog } from "./dialog.js";
 import { h } from "./dom.js";
 import { createRowLink } from "./item_dialog.js";
 import { renderValues } from "./row_values.js";
-import { isOwn, NO_NAME, OTHERS_ADVICE } from "./team.js";
+import { isOwn, NO_NAME, nameSource, OTHERS_ADVICE } from "./team.js";
 import {
   describeChange,
   describeConfirmation,
@@ -68,7 +68,7 @@ function renderSuspect(page, suspect, store) {
       { class: "lw-description" },
       pair,
       renderValues(page, suspect),
-      h("span", {}, describeGrade(suspect)),
+      h("span", {}, describeGrade(suspect, nameSource(page.controller.state, suspect.source))),
       h("span", { class: "lw-soft" }, suspect.reason),
     ),
     isOwn(page.controller.state, "answer", suspect.source)

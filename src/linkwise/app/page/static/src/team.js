@@ -1,6 +1,13 @@
 /** The words about several people who answer at one session. */
 import { formatSeconds } from "./note_wording.js";
-import { ANSWER_LABELS, ANSWER_WORDS, formatCount, formatNumber, formatTime } from "./wording.js";
+import {
+  ANSWER_LABELS,
+  ANSWER_WORDS,
+  endSentence,
+  formatCount,
+  formatNumber,
+  formatTime,
+} from "./wording.js";
 
 /** @import { Answer, ReviewCase, SessionEvent, State, Team } from "./protocol.d.ts" */
 
@@ -24,6 +31,14 @@ export const NO_REVIEW = "No pair needs your review.";
  */
 export const isOwn = (state, kind, source) =>
   !state?.team || kind === "done" || kind === "name" || (kind !== "import" && source === state.team.you);
+
+/**
+ * Who gave an answer, within a sentence; empty if whoever looks at the page did.
+ * @param {State | null} state
+ * @param {string} source
+ */
+export const nameSource = (state, source) =>
+  source === (state?.team?.you ?? "") ? "" : source || "somebody without a name";
 
 /** @param {number} n pairs that wait for a review */
 export const countReview = (n) =>
@@ -56,7 +71,7 @@ export function describeDecision(names, answer) {
 
 /** @param {ReviewCase | null} found the pair that is shown next */
 export const describeNextCase = (found) =>
-  found ? `Next pair: ${found.first.name} and ${found.second.name}.` : NO_REVIEW;
+  found ? endSentence(`Next pair: ${found.first.name} and ${found.second.name}`) : NO_REVIEW;
 
 /** @param {Team} team */
 export function describeCounts({ own, all, median_seconds: median }) {
@@ -71,5 +86,6 @@ export function describeCounts({ own, all, median_seconds: median }) {
  */
 export function describePeople({ you, here }) {
   const others = here.filter((name) => name !== you);
-  return `You are ${you}. ${others.length ? `Also here: ${others.join(", ")}.` : "Nobody else is here now."}`;
+  const also = others.length ? endSentence(`Also here: ${others.join(", ")}`) : "Nobody else is here now.";
+  return `${endSentence(`You are ${you}`)} ${also}`;
 }

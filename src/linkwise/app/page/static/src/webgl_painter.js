@@ -9,18 +9,28 @@ uniform vec2 centre, factor;
 uniform float size;
 uniform highp sampler2D colours;
 flat out vec4 colour;
+flat out int shape;
 void main() {
   gl_Position = vec4((place - centre) * factor, 0.0, 1.0);
   gl_PointSize = size;
   colour = texelFetch(colours, ivec2(int(label & 255u), int(label >> 8u)), 0);
+  shape = int(colour.a * 255.0 + 0.5) & 3;
 }`;
 const FRAGMENT = `#version 300 es
 precision highp float;
 flat in vec4 colour;
+flat in int shape;
 uniform float size;
 out vec4 shown;
+float measure(vec2 at) { // as measureShape of colours.js
+  float least = min(at.x, at.y), most = max(at.x, at.y);
+  if (shape == 1) return most + 0.13;
+  if (shape == 2) return (least + most) * 0.70711 + 0.17;
+  if (shape == 3) return max(least + 0.62, most);
+  return length(at);
+}
 void main() {
-  float inside = size > 2.5 ? clamp(size * 0.5 - length(gl_PointCoord - 0.5) * size, 0.0, 1.0) : 1.0;
+  float inside = size > 2.5 ? clamp(size * 0.5 * (1.0 - measure(abs(2.0 * gl_PointCoord - 1.0))), 0.0, 1.0) : 1.0;
   shown = vec4(colour.rgb, 1.0) * colour.a * inside;
 }`;
 

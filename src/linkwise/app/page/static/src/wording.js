@@ -9,10 +9,10 @@ export const ANSWER_WORDS = { yes: "same", no: "different", unsure: "not sure" }
 
 export const QUESTION = "Do these two belong together?";
 export const NO_MORE_QUESTIONS = "There are no more questions";
-export const BUDGET_SPENT = "You have reached the question limit";
+export const BUDGET_SPENT = "The question limit is reached";
 export const NOTHING_TO_UNDO = "There is nothing to undo.";
 const EXHAUSTED = "No further answer would change the clusters.";
-const EXHAUSTED_BUT_UNSURE = "Only pairs that you were not sure of could still change the clusters.";
+const EXHAUSTED_BUT_UNSURE = "Only pairs answered as not sure could still change the clusters.";
 /** The keys that the page shares with the terminal. @type {[string, string][]} */
 export const SHARED_KEYS = [
   ["Y", "Same: the two rows belong together"],
@@ -54,14 +54,12 @@ const FAILED_REQUESTS = {
     "The question has changed, perhaps in another window. Your answer was not stored. This is the current question.",
   lost: "The connection broke before the answer was confirmed, so it may not be stored. Check the current question.",
 };
-/** @type {Record<string, string>} */
-const SOURCES = {
-  answer: "your answer",
-  add: "added by you",
-  import: "imported",
-  move: "rows that were moved",
-  done: "cluster marked as done",
-};
+
+/**
+ * A sentence with its full stop, also if it ends in a name that has one.
+ * @param {string} words
+ */
+export const endSentence = (words) => (/[.!?…]$/.test(words) ? words : `${words}.`);
 
 /** @param {number} value */
 export const formatNumber = (value) => Number(value).toLocaleString("en");
@@ -136,9 +134,14 @@ export const describeChange = (names, answer) => `${names.join(" and ")} are now
 export const countSuspects = (n) =>
   n === 0 ? NO_SUSPECTS : `${formatCount(n, "answer")} ${n === 1 ? "is" : "are"} probably wrong.`;
 
-/** @param {Suspect} suspect */
-export const describeGrade = (suspect) =>
-  `You answered “${ANSWER_LABELS[suspect.answer]}”: ${suspect.grade}.`;
+/**
+ * @param {Suspect} suspect
+ * @param {string} who gave the answer; empty if whoever looks at the page did
+ */
+export function describeGrade(suspect, who) {
+  const answer = `answer “${ANSWER_LABELS[suspect.answer]}”`;
+  return `${who ? `The ${answer} of ${who}` : `Your ${answer}`} is ${suspect.grade}.`;
+}
 
 /** @param {Suspect} suspect */
 export const describeConfirmation = (suspect) =>
@@ -180,7 +183,7 @@ export const describeName = (name) =>
   name ? `Saved: the cluster is named ${name}` : "Saved: the cluster has no name";
 
 /** @param {string} name of a file */
-export const describeDownload = (name) => `Downloaded ${name}.`;
+export const describeDownload = (name) => endSentence(`Downloaded ${name}`);
 
 /** @param {string} reason */
 export const describeRefusal = (reason) => `Not stored. ${reason}`;
@@ -190,7 +193,9 @@ export const describeRetry = (moved = "") => joinSentences("Changed.", moved, "Y
 
 /** @param {string[]} resolved what was changed to make room for an answer */
 export const describeResolved = (resolved) =>
-  resolved.length ? `Already changed: ${resolved.join("; ")}. You can revert this in the history.` : "";
+  resolved.length
+    ? `${endSentence(`Already changed: ${resolved.join("; ")}`)} You can revert this in the history.`
+    : "";
 
 /** @param {string[]} resolved what was changed to make room for the answer */
 export const describeUnstored = (resolved) =>
@@ -211,7 +216,7 @@ export function describeDetails(event) {
   const parts = [
     `${event.number}`,
     formatTime(event.when),
-    event.kind === "answer" || event.kind === "add" ? event.text : "",
+    ["answer", "add", "move"].includes(event.kind) ? event.text : "",
     event.kind === "add" ? "added" : "",
     event.changed ? "changed" : "",
     event.sure ? "confirmed" : "",
@@ -244,8 +249,22 @@ export function describeLink(link, failed) {
 /** @param {RequestError} error */
 export const describeError = (error) => FAILED_REQUESTS[error.kind] ?? error.text;
 
-/** @param {ConflictLink} link */
-export const describeSource = (link) => `${SOURCES[link.kind] ?? link.kind}, number ${link.event}`;
+/**
+ * How a link of a conflict came about.
+ * @param {ConflictLink} link
+ * @param {string} who gave the answer; empty if whoever looks at the page did
+ */
+export function describeSource({ kind, event, source }, who) {
+  /** @type {Record<string, string>} */
+  const words = {
+    answer: who ? `answer of ${who}` : "your answer",
+    add: `added by ${who || "you"}`,
+    import: `imported${source ? ` from ${source}` : ""}`,
+    move: `rows that ${who || "you"} moved`,
+    done: "cluster marked as done",
+  };
+  return `${words[kind] ?? kind}, number ${event}`;
+}
 
 /** @param {State} state */
 export const countClusters = (state) => state.clusters.length + (state.more_clusters || 0);
@@ -267,6 +286,15 @@ export function describeOtherFacts(counts) {
 }
 
 /**
+ * Where the answers are.
+ * @param {string | null} place path of the session file
+ */
+export const describePlace = (place) =>
+  place
+    ? `Each answer is saved at once, in ${place}`
+    : "The answers are in memory only: export the session before you leave.";
+
+/**
  * The learner, what it tells about itself and where the session is kept.
  * @param {State} state
  */
@@ -276,7 +304,7 @@ export function describeSession(state) {
     : "The session is in memory only: export it before you leave.";
   return [state.learner, ...(state.description ?? []), where]
     .filter(Boolean)
-    .map((line) => (line === where || /[.!?…]$/.test(line) ? line : `${line}.`))
+    .map((line) => (line === where ? line : endSentence(line)))
     .join(" ");
 }
 
@@ -290,6 +318,6 @@ export const describeExhaustion = (counts) => (counts.unsure ? EXHAUSTED_BUT_UNS
 export function describeNextQuestion(state) {
   const question = state.question;
   return question
-    ? `Next question: ${question.first.name} and ${question.second.name}.`
+    ? endSentence(`Next question: ${question.first.name} and ${question.second.name}`)
     : `${NO_MORE_QUESTIONS}.`;
 }
