@@ -11,6 +11,7 @@ from typing import Any
 from linkwise.app.page.auth import AccessControl, Password
 from linkwise.app.page.hub import Hub
 from linkwise.app.page.server import open_socket, serve_hub
+from linkwise.app.page.start_page import StartPage
 
 PATIENCE = 300.0  # only reached when something is wrong
 
@@ -20,7 +21,7 @@ class Served:
 
     def __init__(
         self,
-        begin: Callable[[], Any],
+        begin: Callable[[], Any] | StartPage,
         *,
         port: int = 0,
         password: str | None = None,

@@ -8,6 +8,7 @@ of ``linkwise serve`` about the wines that come with scikit-learn, and is photog
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -32,12 +33,16 @@ COUNT = "document.querySelector('.lw-eyebrow').textContent"
 
 
 @contextmanager
-def served(folder: Path, *options: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """`linkwise serve` in a folder, and the address that it prints."""
-    command = [sys.executable, "-m", "linkwise", "serve", *options, "--no-browser"]
+def served(
+    folder: Path, *options: str, command: tuple[str, ...] = ("serve",), home: Path | None = None
+) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """A command in a folder that serves a page, and the address that it prints."""
+    words = [sys.executable, "-m", "linkwise", *command, *options, "--no-browser"]
+    mine = {} if home is None else {"HOME": str(home), "XDG_STATE_HOME": str(home / "state")}
     with subprocess.Popen(
-        command,
+        words,
         cwd=folder,
+        env={**os.environ, **mine},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         stdin=subprocess.DEVNULL,
@@ -105,7 +110,7 @@ def contradict(page: Page) -> None:
 
 
 def pictures(browser: Browser, folder: Path) -> None:
-    """All pictures but two, in the order in which a session comes to them."""
+    """Most pictures, in the order in which a session comes to them."""
     file, classes = wine(folder)
     with served(folder, file.name, "--id", "wine", "--budget", "24") as (_, address):
         page = opened(browser, address, DESKTOP)
@@ -133,6 +138,22 @@ def picture_columns(browser: Browser, folder: Path) -> None:
         page.goto(address)
         page.locator(".lw-table tbody tr").first.wait_for()
         photograph(page, "page-columns")
+
+
+def picture_start(browser: Browser, folder: Path) -> None:
+    """The page on which a person chooses: a session with answers, files, and the demos."""
+    here = folder / "my-data"
+    here.mkdir()
+    file, classes = wine(here)
+    with served(here, file.name, "--id", "wine", home=folder) as (_, address):
+        answer(opened(browser, address, DESKTOP), classes, 24)
+    for name in ("animals.csv", "customers.csv"):
+        shutil.copy(DOCS / name, here)
+    with served(here, command=(), home=folder) as (_, address):
+        page = browser.new_context(viewport=DESKTOP, device_scale_factor=2).new_page()  # type: ignore[arg-type]
+        page.goto(address)
+        page.wait_for_selector(".lw-start:visible")
+        photograph(page, "page-start")
 
 
 def picture_contradiction(browser: Browser, folder: Path) -> None:
@@ -168,6 +189,7 @@ def main() -> None:
     with sync_playwright() as started, tempfile.TemporaryDirectory() as folder:
         browser = started.chromium.launch(executable_path=chromium, args=list(FLAGS))
         pictures(browser, Path(folder))
+        picture_start(browser, Path(folder))
         picture_columns(browser, Path(folder))
         picture_contradiction(browser, Path(folder))
         picture_suspects(browser, Path(folder))

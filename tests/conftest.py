@@ -8,8 +8,11 @@ itself selects: `addopts` holds ``-m "not slow(nightly=True)"``, and another ``-
 runs everything.
 """
 
+import atexit
 import gc
 import os
+import shutil
+import tempfile
 from contextlib import ExitStack
 
 import pytest
@@ -26,6 +29,9 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")  # 2 to the power of 4 cycles
 if hasattr(os, "fork"):  # workers of dask are copies of one process (`dask_client`)
     os.environ.setdefault("DASK_DISTRIBUTED__WORKER__MULTIPROCESSING_METHOD", "forkserver")
+# which sessions were opened is noted here, and not for whoever runs the tests
+os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="linkwise-tests-")
+atexit.register(shutil.rmtree, os.environ["XDG_STATE_HOME"], ignore_errors=True)
 os.environ.pop("LINKWISE_DATA", None)  # tests use the data sets that come with scikit-learn
 
 # `--hypothesis-profile thorough` looks longer where a test does not say how long.

@@ -96,6 +96,7 @@ def browse(chromium: Any, tabs: Tabs) -> Iterator[Callable[..., Any]]:
         *,
         script: str | None = None,
         before: Callable[[Any], Any] | None = None,
+        ready: str = ".lw-cluster",
         **options: Any,
     ) -> Any:
         if before is None:
@@ -104,7 +105,7 @@ def browse(chromium: Any, tabs: Tabs) -> Iterator[Callable[..., Any]]:
             own.append(tab := Tabs(chromium).lend(script, options))
             before(tab.page)
         tab.page.goto(server.address())
-        tab.page.wait_for_selector(".lw-cluster")
+        tab.page.wait_for_selector(ready)
         return tab.page
 
     yield open_page

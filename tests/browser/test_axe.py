@@ -16,6 +16,7 @@ from bench.served import Served
 
 from browser.layout import MISFITS
 from browser.presenters import Bundled, crowd, doubtful, press_early, read, shown_as
+from linkwise.app.cli.commands.start import prepare_start
 from linkwise.data.show.items import image_items, series_items, text_items, value_items
 from linkwise.errors import DataError
 from linkwise.learn.cobras.cobras import COBRAS
@@ -77,6 +78,23 @@ def look():
 def shut(page):
     page.keyboard.press("Escape")
     page.wait_for_selector("dialog", state="detached")
+
+
+def test_the_start_page(browse, look, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    for name in ("wine", "a file with a long name that goes on and on, and on " * 3):
+        with Session([[0.0], [1.0], [8.0]], COBRAS(random_state=0), source={"file": "none.csv"}) as session:
+            session.save(tmp_path / f"{name}.linkwise")
+    (tmp_path / "fruit.csv").touch()
+    server = Served(prepare_start(tmp_path).begin)
+    page = browse(server, ready=".lw-start:visible")
+    assert page.get_by_text("Its data file is missing.").count() == 2
+    look(page, "start")
+    page.get_by_label("Path of a file or a folder").fill("none.csv")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".lw-start .lw-notice:visible")
+    look(page, "start, and a file that is not there")
+    server.close()
 
 
 def test_a_session_from_its_first_question_to_its_end(served, browse, look):

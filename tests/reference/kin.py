@@ -8,10 +8,11 @@ draws.
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 from scipy.spatial.distance import cdist
+from scipy.stats import binom
 from sklearn.metrics import adjusted_rand_score
 
 RIDGE, LIKE, LIKELY, CLEAR = 0.05, 0.15, 0.3, 0.5
@@ -20,6 +21,7 @@ LEVELS, BELOW, DIP, FEWEST = (3, 5, 8, 12, 20, 30, 45, 70, 100, 150, 220, 320, 4
 POWERS, UNKNOWN, DECAY = (1, 1.25, 1.5, 2, 2.5, 3), (0.01, 0.02, 0.04, 0.08, 0.15, 0.3), 0.97
 PRIOR, DEVIATION = ((0.25, -1.1), (2.3, -0.2), (0.2, 0.25)), (0.5, 0.5, 0.2)  # of the weights of similarity
 MET, PLACED = 0.4, 0.5  # shares of the expected classes
+BY_CHANCE, MOST_YES = 0.05, 0.5  # of given pairs that are no random ones
 GIVEN = 0.1  # weight of an item that nobody was asked about
 GUESS = 1
 RATES = np.array([0.5, 1, 2, 5, 10, 20, 35, 50, 75, 100, 150, 200, 300, 400, 500, 650, 800, 950]) / 1000
@@ -677,10 +679,15 @@ class State:
         together[:k, :k] = (alike + alike.T) / 2
         together[apart] = 0
         np.fill_diagonal(together, 1)
-        prior = prior_weights(self.expected_classes(homes))
+        n_classes = self.expected_classes(homes)
         items, of = items_of(groups), [at for at, group in enumerate(groups) for _ in group]
         phi, psi = self.start.phi[np.ix_(items, items)], self.start.psi[np.ix_(items, items)]
-        w = similarity_weights(phi, psi, together[np.ix_(of, of)], prior)
+        of_items, given = together[np.ix_(of, of)], self.given(items)
+        if self.are_selected(groups, apart, given, n_classes):
+            for a, b in product(range(len(items)), repeat=2):
+                if items[a] in given or items[b] in given:
+                    of_items[a, b] = np.nan
+        w = similarity_weights(phi, psi, of_items, prior_weights(n_classes))
         mean = np.equal.outer(np.arange(len(groups)), of) / np.bincount(of)[:, None]
         q = logistic(w[0] + w[1] * mean @ phi @ mean.T + w[2] * mean @ psi @ mean.T)
         among = np.where(apart, 0, np.fmax(q, together))[:k, :k]
@@ -695,6 +702,20 @@ class State:
         R[apart] = 0
         np.fill_diagonal(R, 1)
         return R, w
+
+    def given(self, items):
+        """The items that only given facts name."""
+        asked = {item for item in self.order if item in self.cover}
+        return {item for item in items if item not in asked} - ({self.order[0]} if asked else set())
+
+    def are_selected(self, groups, apart, given, n_classes):
+        """Whether nearly all given pairs are of one kind, unlike random ones."""
+        of_given = [all(item in given for item in group) for group in groups]
+        yes = len(given) - sum(of_given)
+        pairs = combinations(range(len(groups)), 2)
+        n = yes + sum(apart[a, b] for a, b in pairs if of_given[a] or of_given[b])
+        least = min(MOST_YES, 1 / (2 * n_classes))
+        return n > 0 and min(binom.sf(yes - 1, n, MOST_YES), binom.cdf(yes, n, least)) < BY_CHANCE
 
     def rule_out(self, join, new, homes):
         """The item that is being placed is in no neighbourhood that it is apart from."""

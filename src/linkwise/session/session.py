@@ -252,6 +252,11 @@ class Session:
         return None if self._state.replay is None else self._state.replay.X
 
     @property
+    def path(self) -> Path | None:
+        """Path of the session file; None while the session is in memory only."""
+        return self._journal.store.path
+
+    @property
     def n_rows(self) -> int:
         """Number of rows of the data."""
         return self._journal.n_rows

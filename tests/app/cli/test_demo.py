@@ -100,12 +100,9 @@ def test_a_demo_keeps_nothing_unless_asked(tmp_path, linkwise, monkeypatch):
 
 
 @pytest.mark.parametrize("kept", [False, True])
-def test_the_end_of_a_page_tells_the_agreement(tmp_path, monkeypatch, kept):
+def test_the_end_of_a_page_tells_the_agreement(tmp_path, kept):
     path = tmp_path / "kept.linkwise" if kept else None
-    held = []
-    monkeypatch.setattr(demo, "serve_page", lambda subject, where: held.append(subject))
-    demo.ask_on_page("iris", None, 0, path, "linkwise demo iris")
-    (subject,) = held
+    subject = demo.prepare_demo("iris", path)
     assert "ARI" not in subject.ended(None)  # the data were not read yet
     desk = subject.begin()
     assert "ARI" not in subject.ended(0)

@@ -206,6 +206,19 @@ def test_pairs_by_position_are_read_so_where_the_values_suggested_the_id(people,
     assert "names no row by 'customer', so its numbers are positions, counted from 0" in said
 
 
+def test_pairs_by_position_are_read_so_later_too(people, linkwise):
+    said = "names no row by 'customer', so its numbers are positions, counted from 0"
+    assert linkwise("ask", people, "--budget", 0).exit_code == 0
+    again = linkwise("ask", people, "--constraints", "places.csv", "--budget", 0)
+    assert again.exit_code == 0, again.stderr
+    assert said in " ".join(again.stdout.split())
+    assert "imported from places.csv" in " ".join(again.stdout.split())
+    linkwise("export", people, "--labels", "labels.csv")
+    told = linkwise("explain", people, "--labels", "labels.csv", "--constraints", "places.csv")
+    assert told.exit_code == 0, told.stderr
+    assert said in " ".join((told.stdout + told.stderr).split())
+
+
 @each_reader
 def test_pairs_of_which_some_are_by_id_are_not_taken_for_positions(people, linkwise, command):
     known = Path(people).read_text().splitlines()[1].split(",")[0]

@@ -8,6 +8,7 @@ import re
 import socket
 import time
 from contextlib import ExitStack
+from urllib.parse import quote
 
 import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
@@ -24,8 +25,13 @@ from linkwise.app.page.auth import (
     render_message,
     require_access,
 )
-from linkwise.app.page.server import MOST_DEEP, STATIC
-from patience import patience
+from linkwise.app.page.hub import Hub
+from linkwise.app.page.server import MOST_DEEP, STATIC, open_socket, serve_hub
+from linkwise.app.page.start_page import StartPage
+from linkwise.errors import DataError
+from patience import patience, wait_until
+
+from .conftest import small_presenter
 
 MARKUP = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'&"
 
@@ -699,3 +705,178 @@ def test_a_page_in_the_background_of_another_site_cannot_keep_the_owner_out(page
     for n in range(page.access.attempts.each + 5):
         assert page.get(f"/?token=guess{n}", **across)[0] == 403
     assert page.get(page.address.removeprefix(page.origin))[0] == 303
+
+
+# ---------------------------------------------------------------- the start page
+@pytest.fixture
+def start(pages, tmp_path):
+    """A start page with a small limit for files, and the folder in which it keeps them."""
+    folder = tmp_path / "inside"
+    folder.mkdir()
+
+    def refuse(_chosen):
+        raise DataError("nothing is opened here")
+
+    return pages(StartPage(folder, refuse, refuse, largest_file=4 * MAX_BODY))
+
+
+def send_file(page, name="a.csv", content="x", **headers):
+    sent = {"Origin": page.origin, "Cookie": page.cookie, **headers}
+    page.view().until(lambda view: view.state.get("start"))
+    return page.get(f"/file?name={quote(name)}", "POST", content, **sent)
+
+
+def list_files(folder):
+    """All files and folders in a folder and beside it."""
+    return sorted(str(path.relative_to(folder.parent)) for path in folder.parent.rglob("*"))
+
+
+@pytest.mark.parametrize("origin", [*ORIGINS, None])
+def test_no_other_page_sends_a_file(start, tmp_path, origin):
+    said = origin and origin.format(port=start.port, other=start.port + 1)
+    assert send_file(start, Origin=said)[0] == 403
+    assert list_files(tmp_path / "inside") == ["inside"]
+
+
+def test_nobody_sends_a_file_without_the_cookie_or_under_another_name(start, tmp_path):
+    assert send_file(start, Cookie=None)[0] == 403
+    assert send_file(start, Cookie=None, content="x" * MAX_BODY * 2)[0] == 403
+    assert send_file(start, Host="evil.example", Origin="http://evil.example")[0] == 403
+    assert send_file(start, Sec_Fetch_Site="cross-site", Sec_Fetch_Mode="cors")[0] == 403
+    assert start.get("/file?name=a.csv", Cookie=start.cookie)[0] == 405
+    assert list_files(tmp_path / "inside") == ["inside"]
+
+
+@pytest.mark.parametrize(
+    ("name", "stored"),
+    [
+        ("../a.csv", "a.csv"),
+        ("../../a.csv", "a.csv"),
+        ("/etc/a.csv", "a.csv"),
+        ("C:\\data\\a.csv", "a.csv"),
+        ("..\\..\\a.csv", "a.csv"),
+        (".a.csv", "a.csv"),
+        ("a\x00\n\u202eb.csv", "ab.csv"),
+        ("a.csv. ", "a.csv"),
+        ("~/a.csv", "a.csv"),
+        (f"{'ü' * 300}.csv", f"{'ü' * 98}.csv"),
+        (MARKUP + ".csv", "script><img src=x onerror=alert(2)>\"'&.csv"),
+    ],
+)
+def test_a_name_leads_nowhere_else(start, tmp_path, name, stored):
+    status, _, text = send_file(start, name)
+    assert status == 200
+    assert json.loads(text)["path"] == str(tmp_path / "inside" / stored)
+    assert list_files(tmp_path / "inside") == ["inside", f"inside/{stored}"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "",
+        ".",
+        "..",
+        ".csv",
+        "../",
+        "a",
+        "a.py",
+        "a.csv.py",
+        "a.csv/../b.sh",
+        ".bashrc",
+        "a.csv.linkwise",  # with an answer file of its own, a session could change
+        "a.csv.linkwise-wal",
+        "a.csv.linkwise-journal",
+        "a.csv\x00.exe",
+        "csv",
+    ],
+)
+def test_only_data_are_kept(start, tmp_path, name):
+    status, _, text = send_file(start, name)
+    assert status == 400
+    assert "linkwise reads no table" in json.loads(text)["text"]
+    assert list_files(tmp_path / "inside") == ["inside"]
+
+
+def test_a_link_is_not_followed(start, tmp_path):
+    folder = tmp_path / "inside"
+    (folder / "a.csv").symlink_to(tmp_path / "outside.csv")
+    status, _, text = send_file(start)
+    assert (status, json.loads(text)["path"]) == (200, str(folder / "a 2.csv"))
+    assert not (tmp_path / "outside.csv").exists()
+
+
+def test_a_file_that_is_too_large_leaves_nothing(start, tmp_path):
+    most = 4 * MAX_BODY
+    assert send_file(start, content="x" * most)[0] == 200
+    assert send_file(start, "b.csv", "x" * (most + 1))[0] == 413
+    body = f"{most + 1:x}\r\n{'x' * (most + 1)}\r\n0\r\n\r\n"
+    status, _, text = send_file(start, "b.csv", body, Content_Length=None, Transfer_Encoding="chunked")
+    assert (status, "MiB" in text) == (400, True)
+    assert list_files(tmp_path / "inside") == ["inside", "inside/a.csv"]
+
+
+def test_half_a_file_leaves_nothing(start, tmp_path):
+    view = start.view().until(lambda view: view.state.get("start"))
+    head = f"POST /file?name=a.csv HTTP/1.1\r\nHost: 127.0.0.1:{start.port}\r\nOrigin: {start.origin}\r\n"
+    with socket.create_connection(("127.0.0.1", start.port), timeout=patience()) as raw:
+        raw.sendall(f"{head}Cookie: {start.cookie}\r\nContent-Length: 100\r\n\r\nhalf".encode())
+        wait_until(lambda: len(list_files(tmp_path / "inside")) == 2, "the file is begun")
+    wait_until(lambda: list_files(tmp_path / "inside") == ["inside"], "the file is removed")
+    assert view.ask("names", path="")["names"] == []
+
+
+def test_no_file_is_sent_to_a_page_about_data(still, pages):
+    sent = {"Origin": still.origin, "Cookie": still.cookie}
+    assert still.get("/file?name=a.csv", "POST", "x", **sent)[0] == 405
+    guarded = pages(password="correct horse")
+    assert log_in(guarded, "correct+horse")[0] == 303
+    assert (
+        guarded.get("/file?name=a.csv", "POST", "x", Origin=guarded.origin, Cookie=guarded.cookie)[0] == 405
+    )
+
+
+def test_a_page_about_data_opens_nothing_else(inside):
+    for request in ({"do": "open", "path": "/etc/passwd"}, {"do": "demo", "name": "wine"}, {"do": "names"}):
+        assert inside.ask(**request)["error"]["kind"] == "bad"
+
+
+def test_after_something_is_open_no_file_is_kept_and_nothing_else_opened(pages, tmp_path):
+    page = pages(StartPage(tmp_path, lambda _: small_presenter(), lambda _: small_presenter()))
+    view = page.view().until(lambda view: view.state.get("start"))
+    assert view.ask("demo", name="wine")["ok"]
+    sent = {"Origin": page.origin, "Cookie": page.cookie}
+    assert page.get("/file?name=a.csv", "POST", "x", **sent)[0] == 409
+    assert view.ask("open", path="/etc/passwd")["error"]["kind"] == "bad"
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "access",
+    [
+        AccessControl("127.0.0.1", 80, Password("correct horse")),
+        AccessControl("127.0.0.1", 80, people=("anna",)),
+        AccessControl("192.168.1.7", 80),
+    ],
+    ids=["password", "people", "another address"],
+)
+def test_a_start_page_is_for_its_owner_alone(tmp_path, access):
+    page = StartPage(tmp_path, lambda _: small_presenter(), lambda _: small_presenter())
+    with open_socket("127.0.0.1", 0) as sock, pytest.raises(ValueError, match="nobody else may have access"):
+        asyncio.run(serve_hub(Hub(""), access, sock, page, asyncio.Event()))
+
+
+@pytest.mark.parametrize(
+    ("do", "field", "wrong"),
+    [
+        *(("open", "path", wrong) for wrong in [None, 7, [], {}, "", "  ", "''", "x" * 5000, "a\x00b"]),
+        *(("names", "path", wrong) for wrong in [None, 7, [], {}, "x" * 5000]),
+        *(("demo", "name", wrong) for wrong in [None, 7, [], {}, "", "none", "../wine", MARKUP]),
+        *(("undo", "path", wrong) for wrong in ["a.csv"]),
+    ],
+)
+def test_a_wrong_request_to_the_start_page_opens_nothing(start, do, field, wrong):
+    view = start.view().until(lambda view: view.state.get("start"))
+    reply = view.ask(do, **{field: wrong})
+    assert (reply["ok"], reply["error"]["kind"]) == (False, "bad")
+    assert "nothing is opened" not in reply["error"]["text"]
+    assert "start" in view.state

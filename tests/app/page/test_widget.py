@@ -327,3 +327,56 @@ def test_linkwise_by_itself_does_not_load_it():
     code = "import sys, linkwise; print('anywidget' in sys.modules, 'linkwise.app.page' in sys.modules)"
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert said.stdout == "False False\n"
+
+
+# ---------------------------------------------------------------- data, and a session file
+FRAME = pd.DataFrame(
+    {
+        "order": [f"O-{row}" for row in range(30)],
+        "price": [float(2 ** (row % 15)) for row in range(30)],
+        "shop": ["north", "south", "east"] * 10,
+    }
+)
+
+
+def test_a_frame_is_read_as_for_a_session(made):
+    page, session = made(FRAME), lw.Session(FRAME)
+    assert page.session.X.tolist() == session.X.tolist()
+    assert page.session.ids == list(FRAME["order"])
+    first = page.state["question"]["first"]
+    assert first["name"] in set(FRAME["order"])
+    assert [field["name"] for field in first["fields"]] == ["price", "shop"]
+    assert page.state["notes"] == list(lw.read(FRAME).notes)
+    assert page.state["place"] is None
+    body, _ = asked(page, "answer", question=page.state["question"]["id"], answer="no")
+    assert body["ok"]
+    assert page.session.status.n_answers == 1
+
+
+def test_a_kernel_that_is_restarted_goes_on_with_the_session_file(made, tmp_path):
+    path = tmp_path / "orders.linkwise"
+
+    def run_cell():
+        return made(lw.Session.open(path, FRAME, lw.KIN(random_state=0)))
+
+    page = run_cell()
+    assert page.state["place"] == str(path)
+    body, _ = asked(page, "answer", question=page.state["question"]["id"], answer="no")
+    assert body["ok"]
+    asked(page, "name", "v2", cluster=page.state["clusters"][0]["cluster"], name="cheap")
+    wait_until(lambda: "cheap" in [cluster["name"] for cluster in page.state["clusters"]])
+    before = {name: value for name, value in page.state.items() if name not in ("labels", "changes", "busy")}
+    labels = page.labels
+    page.session.close()  # as the end of the kernel does
+    again = run_cell()
+    after = {name: value for name, value in again.state.items() if name not in ("labels", "changes", "busy")}
+    assert after == before
+    assert again.labels == labels
+
+
+def test_a_session_that_is_saved_later_says_where(made, tmp_path):
+    session = session_of()
+    page = made(session)
+    session.save(tmp_path / "later.linkwise")
+    asked(page, "answer", question=page.state["question"]["id"], answer="no")
+    assert page.state["place"] == str(tmp_path / "later.linkwise")

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.datasets import load_iris, load_wine, make_blobs
+from sklearn.datasets import load_digits, load_iris, load_wine, make_blobs
+from sklearn.metrics import adjusted_rand_score
 from threadpoolctl import threadpool_limits
 
 import linkwise as lw
@@ -215,3 +216,18 @@ def test_similarities_are_judged_by_some_of_many_items(monkeypatch):
     assert sizes[0][0] == len(anchors.items)
     assert sizes[1][0] == 10
     assert sizes[1][0] < sizes[0][0]
+
+
+@pytest.mark.parametrize("kind", ["must-link", "cannot-link"])
+def test_given_pairs_of_one_kind_do_not_say_how_many_belong_together(kind):
+    """A file of duplicates alone names no pair that is apart."""
+    X, y = load_digits(return_X_y=True)
+    X, y = X[:500] / 16, y[:500]
+    draw = np.random.default_rng(0)
+    pairs = [(a, b) for a, b in draw.choice(500, (800, 2)).tolist() if a != b]
+    chosen = [pair for pair in pairs if (y[pair[0]] == y[pair[1]]) == (kind == "must-link")][:50]
+    given = lw.Constraints(500, **{kind.replace("-", "_"): chosen})
+    session = lw.Session(X, lw.KIN(random_state=0))
+    before = adjusted_rand_score(y, session.labels)
+    session.import_constraints(given)
+    assert adjusted_rand_score(y, session.labels) > before - 0.05

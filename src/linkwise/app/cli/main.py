@@ -18,6 +18,7 @@ from linkwise.app.cli.typer_options import (
     option_of,
     with_options,
 )
+from linkwise.app.project.exit_codes import USAGE
 from linkwise.app.project.method_choice import MethodChoice
 from linkwise.app.project.options import (
     ANNOTATORS,
@@ -42,6 +43,7 @@ from linkwise.data.reading import Reading
 ABOUT = """Cluster data the way you mean it, by answering a few questions about pairs of rows.
 
 \b
+  linkwise             choose a file or a session on a page in the browser
   linkwise demo        try it
   linkwise ask FILE    answer questions about your own data
   linkwise cluster FILE --constraints PAIRS.csv    use pairs that you already have
@@ -65,7 +67,7 @@ class Demo(StrEnum):
 app = typer.Typer(
     cls=Commands,
     add_completion=False,
-    no_args_is_help=True,
+    invoke_without_command=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
@@ -134,11 +136,28 @@ def _version(wanted: bool) -> None:
 
 @app.callback(help=ABOUT)
 def linkwise(
-    version: Annotated[
+    context: typer.Context,
+    version: Annotated[  # noqa: ARG001 - its callback prints it
         bool, typer.Option("--version", callback=_version, is_eager=True, help="show the version")
     ] = False,
+    port: Annotated[int | None, *Port.__metadata__] = None,
+    browser: Annotated[bool | None, *OpensBrowser.__metadata__] = None,
 ) -> None:
-    """What all commands share: nothing but the version."""
+    """Open the start page if there is no command, or print the help where nobody can see a page."""
+    wants_page = port is not None or browser is not None
+    if context.invoked_subcommand is not None:
+        if wants_page:
+            command = context.invoked_subcommand
+            raise typer.BadParameter(f"--port and --browser belong behind the command: linkwise {command} …")
+        return
+    from linkwise.app.cli.commands.serve import PageAddress, can_open
+
+    if not wants_page and not can_open():
+        typer.echo(context.get_help(), err=True)
+        raise typer.Exit(USAGE)
+    from linkwise.app.cli.commands.start import start
+
+    start(PageAddress(port=port or 0, browser=browser is not False))
 
 
 @app.command("ask", cls=Command)

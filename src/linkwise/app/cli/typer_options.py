@@ -43,6 +43,13 @@ class Commands(TyperGroup):
         with report_errors():
             return super().invoke(ctx)
 
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the options without the bounds of numbers, and the commands."""
+        records = [option.get_help_record(ctx) for option in self.get_params(ctx)]
+        with formatter.section("Options"):
+            formatter.write_dl([(each[0], RANGE.sub("", each[1])) for each in records if each])
+        self.format_commands(ctx, formatter)
+
 
 class Command(TyperCommand):
     """A command whose help lists the main options first, and then all others by heading."""

@@ -31,6 +31,7 @@ MAX_HEADERS = 16 * 1024
 BODY_S = 10.0  # how long a body may take to come
 LEAST_PASSWORD = 8
 LOGIN = "/login"
+FILE = "/file"  # where a start page sends a file
 PERSON = "linkwise.person"  # in the scope of a request: who sends it
 
 STYLE = """
@@ -146,6 +147,7 @@ class AccessControl:
     attempts: FailedAttempts = field(default_factory=FailedAttempts)
     people: tuple[str, ...] = ()
     token: str | None = None
+    largest_file: int = 0  # bytes of a file that a page may send
     secret: str = field(default_factory=lambda: secrets.token_urlsafe(32), repr=False)
 
     def __post_init__(self) -> None:
@@ -273,9 +275,11 @@ def check_request(scope: Scope, access: AccessControl) -> Response | None:
     target = len(scope.get("raw_path") or b"") + len(scope.get("query_string") or b"")
     if target + sum(len(name) + len(value) for name, value in scope["headers"]) > MAX_HEADERS:
         return create_refusal(431, "Too much was sent", "The head of the request is longer than 16 KiB.")
-    length = headers.get("content-length", "0")
-    if not length.isascii() or not length.isdigit() or int(length[:20]) > MAX_BODY:
-        return create_refusal(413, "Too much was sent", "A request may bring 64 KiB at most.")
+    length, most = headers.get("content-length", "0"), MAX_BODY
+    if scope["type"] == "http" and scope["path"] == FILE:
+        most = max(most, access.largest_file)
+    if not length.isascii() or not length.isdigit() or int(length[:20]) > most:
+        return create_refusal(413, "Too much was sent", f"A request may bring {most // 1024} KiB at most.")
     if scope["type"] == "http" and scope["method"] not in _methods(scope, access):
         answer = create_refusal(405, "This cannot be done here", "This page can be read, and no more.")
         answer.headers["Allow"] = ", ".join(_methods(scope, access))
@@ -292,8 +296,9 @@ def _host_of(headers: Headers, access: AccessControl) -> str | None:
 
 
 def _methods(scope: Scope, access: AccessControl) -> tuple[str, ...]:
-    login = access.password is not None and scope["path"] == LOGIN
-    return ("GET", "HEAD", "POST") if login else ("GET", "HEAD")
+    can_log_in = access.password is not None and scope["path"] == LOGIN
+    can_send_file = access.largest_file > 0 and scope["path"] == FILE
+    return ("GET", "HEAD", "POST") if can_log_in or can_send_file else ("GET", "HEAD")
 
 
 async def _let_in(scope: Scope, receive: Receive, access: AccessControl) -> Response | None:

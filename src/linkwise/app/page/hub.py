@@ -15,15 +15,17 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
-from linkwise.app.page.requests import PERSONAL, refuse
+from linkwise.app.page.requests import PERSONAL, Reply, refuse
 from linkwise.app.page.turns import Turns
+from linkwise.app.project.exit_codes import error_sentence, exit_code
 from linkwise.errors import SessionError, SessionLockedError
 
 if TYPE_CHECKING:
     from linkwise.app.page.presenter import Presenter
-    from linkwise.app.page.requests import Reply
+    from linkwise.app.page.start_page import Opening, StartPage
 
 BUSY_S = 0.15  # after this time clients are told that the presenter is busy
 POLL_S = 1.0  # how often to check whether another process wrote to the session
@@ -126,6 +128,7 @@ class Hub:
     def __init__(self, loading: str, tolerated: type[SessionError] = SessionLockedError) -> None:
         self.worker = Worker()
         self.presenter: Presenter | None = None
+        self.start_page: StartPage | None = None  # while a person chooses there
         self.clients: set[Client] = set()
         self.awaited = False  # whether a page was just opened, and joins as soon as the browser does
         self._tolerated = tolerated
@@ -176,7 +179,7 @@ class Hub:
 
     def ask(self, client: Client, request: Any) -> None:
         """Queue a request; a client may have a few open."""
-        if self.presenter is None:
+        if self.presenter is None and self.start_page is None:
             client.reply(refuse(request, "failed", "The data are still being read. Wait for a question."))
         elif client.n_open >= MOST_REQUESTS:
             client.reply(refuse(request, "failed", "Too many requests are open. Wait for the replies."))
@@ -194,6 +197,39 @@ class Hub:
 
     def _set_presenter(self, presenter: Presenter) -> None:
         self.presenter = presenter
+
+    async def open_by_choice(self, start: StartPage) -> None:
+        """Show the start page until something that a person chose there is open."""
+        await self._show_start(start)
+        while self.presenter is None:
+            entry = await self._requests.get()
+            assert entry is not None, "there are no people at the start page"
+            client, request = entry
+            chosen = await self.worker.call(partial(start.handle, request))
+            reply = chosen if isinstance(chosen, Reply) else await self._open_choice(start, chosen, request)
+            client.n_open -= 1
+            client.reply(reply)
+
+    async def _show_start(self, start: StartPage) -> None:
+        self._state = await self.worker.call(start.state)
+        self.start_page = start
+        self._show_all()
+
+    async def _open_choice(self, start: StartPage, chosen: Opening, request: Any) -> Reply:
+        """Open what was chosen; show the start page again if the person can choose better."""
+        self.start_page = None
+        self._state = {"protocol": 1, "loading": f"reading {chosen.title}"}
+        self._show_all()
+        try:
+            await self.open(chosen.begin)
+        except Exception as error:
+            if exit_code(error) is None:
+                raise
+            await self.worker.call(self._close_presenter)
+            self.presenter = None
+            await self._show_start(start)
+            return refuse(request, "bad", error_sentence(error))
+        return Reply({"re": request["id"], "ok": True})
 
     def start(self, presenter: Presenter, news: News, places: bytes) -> None:
         """Take a presenter that is open already, and what its clients show; needs a running event loop."""

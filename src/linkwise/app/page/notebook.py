@@ -35,7 +35,7 @@ STATIC = Path(__file__).with_name("static")
 
 
 def widget(
-    session: Session, *, items: Any = None, places: ArrayLike | None = None, title: str | None = None
+    session: Any, *, items: Any = None, places: ArrayLike | None = None, title: str | None = None
 ) -> Page:
     """Return the page on which you answer questions, as a widget for Jupyter, marimo, VS Code and Colab.
 
@@ -43,9 +43,9 @@ def widget(
 
     Parameters
     ----------
-    session : Session
+    session : Session, DataFrame, Rows or array-like
         A session opened with its data. Other cells may read it and answer, too. It stays open when the widget
-        closes.
+        closes. Of data, ``Session(data)`` is begun, which is then the `session` of the widget.
     items : table, list of str or Path, ndarray or linkwise.data.Items, optional
         The items to show, one for each row: a table (of pandas, polars or `linkwise.data.read_table`), texts,
         paths of pictures, pictures of shape (n_rows, height, width) or (n_rows, height, width, 3), or of any
@@ -77,6 +77,8 @@ def widget(
     'a pea'
     >>> page.close()
     """
+    if not isinstance(session, Session):
+        session = Session(session)
     return Page(present_session(session, items, places=places, title=title))
 
 
@@ -104,6 +106,11 @@ class Page(anywidget.AnyWidget):
         self.on_msg(self._receive)
         work = functools.partial(self._run, news, places)
         threading.Thread(target=work, name="linkwise widget", daemon=True).start()
+
+    @property
+    def session(self) -> Session:
+        """The session that the page is about."""
+        return self._presenter.session
 
     def close(self) -> None:
         """Take the page away; the session stays open."""

@@ -21,7 +21,6 @@ def present_project(
         project.encoded.X,
         view_project(project),
         title=project.title,
-        place=str(project.path),
         columns=project_columns(project),
         notes=project_notes(project),
         budget=budget,

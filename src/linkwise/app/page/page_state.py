@@ -17,6 +17,7 @@ from linkwise.app.project.method_choice import learner_phrase
 from linkwise.constraints.facts import Answer
 from linkwise.learn.advice import StopAdvice
 from linkwise.learn.learner import Question
+from linkwise.session.session import Session
 from linkwise.session.state.status import (
     Status,
     count_suspects,
@@ -46,7 +47,7 @@ def render_state(content: PageContent, people: Sequence[str] = ()) -> dict[str, 
         "protocol": PROTOCOL,
         "title": content.title,
         "kind": view.items.kind,
-        "place": content.place,
+        "place": content.place or _find_place(content.session),
         "rows": content.session.n_rows,
         "two_bytes": content.needs_two_bytes(),
         "labels": content.counter,
@@ -79,6 +80,11 @@ def render_state(content: PageContent, people: Sequence[str] = ()) -> dict[str, 
         **serialize_guidelines(now.guidelines, now.examples, view.name),
         **({PERSONAL: _render_people(content, people, ended)} if has_people else {}),
     }
+
+
+def _find_place(session: Session) -> str | None:
+    """The path of the session file; None while the session is in memory only."""
+    return None if session.path is None else str(session.path.absolute())
 
 
 def render_present_question(content: PageContent) -> dict[str, Any] | None:

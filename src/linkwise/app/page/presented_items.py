@@ -45,10 +45,11 @@ def present_session(
             "The session was opened without its data, so it has no questions. "
             "Open it with Session.open(path, X)."
         )
-    X = np.asarray(X)
-    view, columns = _create_view(session.items if items is None else items, X, _given_ids(session))
+    X, items = np.asarray(X), session.items if items is None else items
+    view, columns = _create_view(items, X, _given_ids(session))
     title = title or Path(str(session.source.get("file", "linkwise"))).name
-    return Presenter(session, X, view, title=title, places=places, columns=columns)
+    notes = items.notes if isinstance(items, Rows) else ()
+    return Presenter(session, X, view, title=title, places=places, columns=columns, notes=notes)
 
 
 # ---------------------------------------------------------------- how rows are shown

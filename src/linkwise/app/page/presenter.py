@@ -74,6 +74,11 @@ class Presenter:
         self._content = PageContent(session, X, view, **options)
         self._has_waiting = False  # whether somebody waits for a question
 
+    @property
+    def session(self) -> Session:
+        """The session."""
+        return self._session
+
     # ------------------------------------------------------------ what pages show
     def state(self, people: Sequence[str] = ()) -> dict[str, Any]:
         """Return everything that is shown, except labels and places, as values for JSON.

@@ -15,18 +15,28 @@ import h11
 import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.types import ASGIApp
 from starlette.websockets import WebSocket, WebSocketDisconnect
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
-from linkwise.app.page.auth import MAX_BODY, MAX_HEADERS, PERSON, AccessControl, require_access
+from linkwise.app.page.auth import (
+    FILE,
+    MAX_BODY,
+    MAX_HEADERS,
+    PERSON,
+    AccessControl,
+    is_loopback,
+    require_access,
+)
 from linkwise.app.page.hub import MOST_REQUESTS, Hub
 from linkwise.app.page.requests import LONGEST_ID, refuse
 from linkwise.app.page.socket_client import Frame, SocketClient
+from linkwise.app.page.start_page import StartPage
 from linkwise.app.project.exit_codes import error_sentence, exit_code
+from linkwise.errors import DataError
 from linkwise.parallel import one_blas_thread
 
 if TYPE_CHECKING:
@@ -56,7 +66,22 @@ def create_app(hub: Hub, access: AccessControl) -> ASGIApp:
     async def socket_of(web: WebSocket) -> None:
         await _serve_client(hub, web)
 
+    async def take_file(request: Request) -> Response:
+        return await _keep_file(hub, request)
+
+    routes.append(Route(FILE, take_file, methods=["POST"]))
     return require_access(Starlette(routes=[*routes, WebSocketRoute("/ws", socket_of)]), access)
+
+
+async def _keep_file(hub: Hub, request: Request) -> Response:
+    """Keep the file that a start page sends, and return its path, or what is wrong with it."""
+    if hub.start_page is None:
+        return JSONResponse({"text": "Files can be sent to the page on which linkwise starts."}, 409)
+    try:
+        path = await hub.start_page.keep(request.query_params.get("name", ""), request.stream())
+    except (DataError, OSError) as error:
+        return JSONResponse({"text": error_sentence(error)}, 400)
+    return JSONResponse({"path": str(path)})
 
 
 def _file(name: str, media_type: str) -> Callable[[Request], Response]:
@@ -268,12 +293,22 @@ async def run_server(app: ASGIApp, sock: socket.socket) -> AsyncIterator[None]:
 
 
 async def serve_hub(
-    hub: Hub, access: AccessControl, sock: socket.socket, begin: Callable[[], Presenter], stop: asyncio.Event
+    hub: Hub,
+    access: AccessControl,
+    sock: socket.socket,
+    begin: Callable[[], Presenter] | StartPage,
+    stop: asyncio.Event,
 ) -> None:
     """Serve a hub until `stop`; raises what makes it fail, after the clients have been told.
 
+    `begin` returns the presenter, or is the page on which a person chooses it.
+
     Call it in the main thread: OpenBLAS may ignore a limit that another thread sets.
     """
+    if isinstance(begin, StartPage):
+        if access.is_open_to_others or access.people or not is_loopback(access.host):
+            raise ValueError("A start page opens any file of its owner, so nobody else may have access.")
+        access.largest_file = begin.largest_file
     with one_blas_thread():
         async with run_server(create_app(hub, access), sock):
             work = asyncio.create_task(_open_and_work(hub, begin))
@@ -285,9 +320,9 @@ async def serve_hub(
                 await work
 
 
-async def _open_and_work(hub: Hub, begin: Callable[[], Presenter]) -> None:
+async def _open_and_work(hub: Hub, begin: Callable[[], Presenter] | StartPage) -> None:
     try:
-        await hub.open(begin)
+        await (hub.open_by_choice(begin) if isinstance(begin, StartPage) else hub.open(begin))
         await hub.work()
     except Exception as error:
         is_expected = exit_code(error) is not None

@@ -17,13 +17,12 @@ from linkwise.app.project.changed_options import (
     count_facts,
 )
 from linkwise.app.project.changed_rows import describe_stored, open_on_rows, read_options
-from linkwise.app.project.column_advice import Advice, advise
+from linkwise.app.project.column_advice import Advice, advise, advise_on_groups
 from linkwise.app.project.data_source import (
     check_exists,
     describe_source,
     is_data,
     is_unchanged,
-    read_pairs_file,
     read_pairs_of,
     read_rows,
     read_shown_rows,
@@ -66,6 +65,7 @@ from linkwise.cluster.base import refuse_more_than_rows
 from linkwise.constraints.constraints import Constraints
 from linkwise.data import Encoded, Items, Rows, Table
 from linkwise.data.column_survey import measure_shares
+from linkwise.data.columns.proposals import PROPOSED, recall_proposals
 from linkwise.data.joining import needs_table
 from linkwise.data.read.endings import DATABASES
 from linkwise.data.reading import Reading, recall_reading
@@ -256,8 +256,12 @@ def open_project(
         if project.group_table is not None and not project.resumed:
             stack.enter_context(hold_groups(path))
         project.session.call_after_close(stack.pop_all().close)
-    if count_facts(project.session) or project.group_table is not None:
+    if count_facts(project.session):
         return project
+    if project.group_table is not None:
+        source = origin_of(project.session, path)
+        taken = recall_proposals(recall_reading(source), source.get(PROPOSED, {}))
+        return replace(project, advice=advise_on_groups(taken, data, reading, verb))
     words = (*session_words(data, path), *more)
     return replace(project, advice=advise(project.rows, data, words, reading, verb))
 
@@ -296,7 +300,9 @@ def _open_project(
         notes = rows.notes
     else:
         with open_engine(kept) as engine:
-            groups, source = summarize_data(data, path, reading, n_groups, choice.seed or 0, progress, engine)
+            groups, source = summarize_data(
+                data, path, reading, n_groups, choice.seed or 0, progress, engine, propose=not kept.as_is
+            )
         rows = groups.rows
         is_chosen = kept.n_groups is None
         notes = (describe_groups(data, groups, is_chosen=is_chosen), *describe_choices(groups))
@@ -358,9 +364,10 @@ def _resume_project(
     learner = build_next_learner(choice, described)
     rows = read_shown_rows(data, source, path.parent, progress) if groups is None else groups.rows
     ids = row_ids(rows.table)
-    pairs = None
+    pairs, of_pairs = None, tuple[str, ...]()
     if constraints is not None:
-        pairs = read_pairs_file(constraints, ids, len(rows.table)), constraints.name
+        read, of_pairs = read_pairs_of(constraints, rows.table)
+        pairs = read, constraints.name
     if groups is not None:
         check_known_files(path, groups)
     begin = partial(
@@ -385,7 +392,7 @@ def _resume_project(
     except BaseException:
         session.close()
         raise
-    notes[:0] = told
+    notes[:0] = [*told, *(note.rstrip(".") for note in of_pairs)]
     if told and session.n_rows != n_before:
         notes.insert(1, f"{data.name} has {count_noun(session.n_rows, 'row')} now, and had {n_before}")
     notes += idle
@@ -470,7 +477,7 @@ def _describe_other_rows(session: Session, kept: Session, old: Path, n_answers: 
 def import_gold(project: Project, gold: Path) -> str:
     """Import the pairs of a file, which are known, and return the source by which questions find them."""
     session, name = project.session, gold.name
-    pairs = read_pairs_file(gold, row_ids(project.table), len(project.table))
+    pairs, _ = read_pairs_of(gold, project.table)
     session.import_constraints(pairs, source=name)
     if not any(event.kind == "import" and event.source == name for event in session.history):
         raise UsageError(

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
+from scipy.special import bdtr, bdtrc
 
 from linkwise import native
 from linkwise.constraints.belief import knows_enough_clusters
@@ -47,6 +48,8 @@ NO_ROWS = np.empty(0, dtype=np.int64)
 ROUNDS = 3
 SURE = 0.5  # probability from which a component counts as known
 GIVEN = 0.1  # weight, in items that were asked about, of an item that only given facts have put where it is
+BY_CHANCE = 0.05  # probability below which given facts are no random pairs
+MOST_YES = 0.5  # share of random pairs that belong together, at most
 MOST_PAIRED = 200  # known items from whose pairs similarities are judged
 
 
@@ -262,6 +265,9 @@ def _judge_similarity(
     together[np.ix_(is_placed, is_placed)] = alike[np.ix_(of[is_placed], of[is_placed])]
     together[anchors.apart[np.ix_(of, of)]] = 0
     together[of[:, None] == of] = 1
+    if _are_selected(posterior.known, anchors, n_classes):
+        is_given = _given_items(posterior.known, anchors)[some]
+        together[is_given[:, None] | is_given] = np.nan
     weights = fit_pair_weights(similarity, shared, together, n_classes)
     means = named.average(anchors.items[used], anchors.label[used], len(anchors.apart))
     same = weights.chances(*means)
@@ -277,6 +283,28 @@ def _judge_similarity(
         same[anchors.apart] = 0
         np.fill_diagonal(same, 1)
     return weights, same
+
+
+def _given_items(known: Known, anchors: Anchors) -> Mask:
+    """Which anchors only given facts name; nobody is asked about the first item of all."""
+    is_given = np.ones(len(anchors.items), dtype=bool)
+    is_given[: len(known.items)] = np.isnan(known.coverage)
+    is_given[:1] &= bool(is_given[: len(known.items)].all())
+    return is_given
+
+
+def _are_selected(known: Known, anchors: Anchors, n_classes: float) -> bool:
+    """Whether given facts hold far more pairs of one kind than random pairs would.
+
+    Such a file, of duplicates alone for instance, does not tell how many pairs belong together.
+    """
+    is_given, k = _given_items(known, anchors), len(anchors.apart)
+    is_of_given = np.bincount(anchors.label[~is_given], minlength=k) == 0
+    n_yes = int(is_given.sum() - is_of_given.sum())
+    n_no = int(np.triu(anchors.apart & (is_of_given[:, None] | is_of_given)).sum())
+    n_pairs, least = n_yes + n_no, min(MOST_YES, 1 / (2 * n_classes))
+    by_chance = bdtrc(n_yes - 1, n_pairs, MOST_YES), bdtr(n_yes, n_pairs, least)
+    return n_pairs > 0 and min(by_chance) < BY_CHANCE
 
 
 def _name_pairs(task: Task) -> NamedPairs:

@@ -27,6 +27,7 @@ from linkwise.app.project.project import (
     open_project,
     session_words,
 )
+from linkwise.app.project.recent_sessions import note_opening
 from linkwise.app.project.recoding import propose_columns
 from linkwise.app.terminal import screen
 from linkwise.app.terminal.column_dialogue import choose_columns, draw_columns
@@ -89,6 +90,7 @@ def confirm_replay(question: ReplayNeeded) -> bool:
 
 def _ask_on_terminal(project: Project, budget: int | None) -> None:
     console = Console()
+    note_opening(project.path)
     project = show_opening(project, console)
     key = ColumnKey(project, console)
     terminal = make_terminal(project, console, budget=budget, is_complete=True, current=lambda: key.project)
@@ -112,15 +114,15 @@ def show_opening(project: Project, console: Console) -> Project:
     views = project.columns if project.advice.notes else ()
     if not views:
         console.print(screen.draw_opening(title, notes), highlight=False)
-        return project
-    said = {*project.table.column_notes, *project.advice.notes}
-    others = [note for note in notes if note not in said]
-    console.print(screen.draw_opening(title, others), highlight=False)
-    console.print(draw_columns(views, console.width), highlight=False)
-    console.print(screen.draw_listing([("·", note) for note in project.advice.warnings]), highlight=False)
+    else:
+        said = {*project.table.column_notes, *project.advice.notes}
+        others = [note for note in notes if note not in said]
+        console.print(screen.draw_opening(title, others), highlight=False)
+        console.print(draw_columns(views, console.width), highlight=False)
+        console.print(screen.draw_listing([("·", note) for note in project.advice.warnings]), highlight=False)
     if project.advice.command is not None:
         console.print(f"    {project.advice.command}", soft_wrap=True, highlight=False, markup=False)
-    if not is_interactive():
+    if not views or not is_interactive():
         return project
     return choose_columns(project, console)
 

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from linkwise.app.page.presenter import Presenter
 
 AUTO_BUDGET = 100
-ANYWHERE = PageAddress()
 AUTO_STEPS = 10  # lines that are printed on the way
 
 
@@ -53,7 +52,6 @@ def demo(
     browser: bool | None = None,
 ) -> None:
     """Ask about bundled data; let their classes answer if wanted, or if nobody is there to answer."""
-    again = quote_command("linkwise", "demo", name, *_options(seed, session, error_rate))
     wants_page = port is not None or browser is not None
     if wants_page and (auto or terminal):
         flag = "--auto" if auto else "--terminal"
@@ -62,10 +60,12 @@ def demo(
         )
     if wants_page or (not auto and not terminal and can_open()):
         address = PageAddress(port=port or 0, browser=browser is not False)
-        ask_on_page(name, budget, seed, session, again, error_rate, address)
+        source = prepare_demo(name, session, budget=budget, seed=seed, error_rate=error_rate)
+        serve_page(source, address)
         return
     data = load_demo(name)
     console = Console()
+    again = quote_command("linkwise", "demo", name, *_options(seed, session, error_rate))
     with open_demo_session(data, seed, session, error_rate) as held, report_interrupt(held, session, again):
         if auto or not (terminal or is_interactive()):
             answer_by_classes(console, held, data, AUTO_BUDGET if budget is None else budget)
@@ -98,16 +98,15 @@ def _options(seed: int, session: Path | None, error_rate: float | str | None) ->
 
 
 # ---------------------------------------------------------------- on the page
-def ask_on_page(
+def prepare_demo(
     name: str,
-    budget: int | None,
-    seed: int,
-    path: Path | None,
-    again: str,
+    path: Path | None = None,
+    *,
+    budget: int | None = None,
+    seed: int = 0,
     error_rate: float | str | None = None,
-    address: PageAddress = ANYWHERE,
-) -> None:
-    """The page about bundled data."""
+) -> PageSource:
+    """The page about bundled data, with the session in memory or in a file."""
     presenters: list[Presenter] = []
 
     def begin() -> Presenter:
@@ -125,9 +124,10 @@ def ask_on_page(
         if path is None:
             return NOTHING_KEPT + told
         saved = f"{count_noun(n_answers or 0, 'answer')} saved in {path}"
+        again = quote_command("linkwise", "demo", name, *_options(seed, path, error_rate))
         return f"Interrupted: {saved}{told}. Go on with: {again}"
 
-    serve_page(PageSource(name, begin, ended), address)
+    return PageSource(name, begin, ended)
 
 
 # ---------------------------------------------------------------- by hand

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from linkwise.app.project.data_source import (
     columns_of_rules,
     describe_source,
-    read_pairs_file,
+    read_pairs_of,
     read_shown_rows,
     row_ids,
 )
@@ -197,7 +197,9 @@ def load_labelled_clusters(
     of_rows = read_labels(labels, names)
     clustering = SimpleNamespace(labels_=of_rows, leaves_noise=True)  # -1 as `linkwise cluster` writes it
     joined = () if rows.side is None else rows.side.notes
-    held = Constraints(len(table)) if constraints is None else read_pairs_file(constraints, ids, len(table))
+    held, said = Constraints(len(table)), tuple[str, ...]()
+    if constraints is not None:
+        held, said = read_pairs_of(constraints, table)
     return ExplainedClusters(
         of_rows,
         read.columns,
@@ -209,6 +211,6 @@ def load_labelled_clusters(
         lambda i, j, rules: why(clustering, i, j, constraints=held, explanation=rules),
         cells=read.cells,
         title=read.title,
-        notes=(*table.notes, *joined, *filled),
+        notes=(*table.notes, *joined, *filled, *said),
         files=((path, "the data"), (labels, "the file of clusters"), (constraints, "the file of pairs")),
     )

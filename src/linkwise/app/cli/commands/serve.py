@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from linkwise.app.page.auth import AccessControl
     from linkwise.app.page.hub import Hub
     from linkwise.app.page.presenter import Presenter
+    from linkwise.app.page.start_page import StartPage
     from linkwise.app.project.method_choice import MethodChoice
     from linkwise.app.project.options import SessionOptions
     from linkwise.app.project.project import Project
@@ -85,16 +86,20 @@ class ExtraQuestions:
         )
 
 
+NO_EXTRA = ExtraQuestions()
+
+
 @dataclass(frozen=True, slots=True)
 class PageSource:
     """What is served.
 
-    ``begin()`` reads the data and gives the presenter. ``ended(n_answers)`` says what to print on Ctrl-C;
-    None means that the session was not open yet.
+    ``begin()`` reads the data and gives the presenter; in its place there may be the page on which a person
+    chooses the data. ``ended(n_answers)`` says what to print on Ctrl-C; None means that the session was not
+    open yet.
     """
 
     title: str
-    begin: Callable[[], Presenter]
+    begin: Callable[[], Presenter] | StartPage
     ended: Callable[[int | None], str]
 
 
@@ -104,43 +109,64 @@ def serve(
     choice: MethodChoice,
     kept: SessionOptions,
     where: PageAddress,
-    extra: ExtraQuestions | None = None,
+    extra: ExtraQuestions = NO_EXTRA,
 ) -> None:
     """Serve the page about the rows of `file` until Ctrl-C."""
-    extra = ExtraQuestions() if extra is None else extra
     extra.check(where.people, kept)
+    serve_page(prepare_file(file, reading, choice, kept, where.people, extra), where)
+
+
+def prepare_file(
+    file: Path,
+    reading: Reading,
+    choice: MethodChoice,
+    kept: SessionOptions,
+    people: tuple[str, ...] = (),
+    extra: ExtraQuestions = NO_EXTRA,
+) -> PageSource:
+    """The page about the rows of `file`, which is read later."""
     file = file if file.name not in ("", "..") else file.resolve()  # the folder . has no name
     found: list[Project] = []
-    people = ("--annotators", ",".join(where.people)) if where.people else ()
+    names = ("--annotators", ",".join(people)) if people else ()
 
     def begin() -> Presenter:
-        from linkwise.app.page.opening import present_project
-        from linkwise.app.project.project import (
-            choose_files,
-            import_gold,
-            open_project,
-        )
+        from linkwise.app.project.project import choose_files, open_project
+        from linkwise.app.project.recent_sessions import note_opening
 
         data, path = choose_files(file, kept.session)
-        more = (*people, *extra.options())
-        found.append(open_project(data, path, reading, choice, kept, verb="serve", more=more))
-        _print_opening(found[0])
-        for flag in ["--overlap"] * bool(extra.overlap) + ["--gold"] * bool(extra.gold):
-            extra.check_errors(flag, is_fallible=found[0].session.status.is_fallible)
-        gold = "" if extra.gold is None else import_gold(found[0], extra.gold)
-        return present_project(found[0], budget=kept.budget, overlap=extra.overlap, gold=gold)
+        more = (*names, *extra.options())
+        project = open_project(data, path, reading, choice, kept, verb="serve", more=more)
+        try:
+            presenter = _present(project, kept.budget, extra)
+        except BaseException:
+            project.session.close()
+            raise
+        found.append(project)
+        note_opening(path)
+        return presenter
 
     def ended(n_answers: int | None) -> str:
         from linkwise.wording import count_noun, quote_command, strip_controls
 
         session = () if kept.session is None else ("--session", kept.session)
-        again = quote_command("linkwise", "serve", file, *session, *people, *extra.options())
+        again = quote_command("linkwise", "serve", file, *session, *names, *extra.options())
         if not found:
             return f"Interrupted before the first question. Every answer is saved. Go on with: {again}"
         saved = f"{count_noun(n_answers or 0, 'answer')} saved in {strip_controls(str(found[0].path))}"
         return f"Interrupted: {saved}. Go on with: {again}"
 
-    serve_page(PageSource(file.name, begin, ended), where)
+    return PageSource(file.name, begin, ended)
+
+
+def _present(project: Project, budget: int | None, extra: ExtraQuestions) -> Presenter:
+    from linkwise.app.page.opening import present_project
+    from linkwise.app.project.project import import_gold
+
+    _print_opening(project)
+    for flag in ["--overlap"] * bool(extra.overlap) + ["--gold"] * bool(extra.gold):
+        extra.check_errors(flag, is_fallible=project.session.status.is_fallible)
+    gold = "" if extra.gold is None else import_gold(project, extra.gold)
+    return present_project(project, budget=budget, overlap=extra.overlap, gold=gold)
 
 
 def _print_opening(project: Project) -> None:
@@ -161,6 +187,14 @@ def _missing_packages() -> list[str]:
     return [name for name in PACKAGES if find_spec(name) is None]
 
 
+def check_packages() -> None:
+    """Check that the page is installed."""
+    if missing := _missing_packages():
+        raise UsageError(
+            f'The page needs {", ".join(missing)}, not installed here. Run pip install "linkwise[page]".'
+        )
+
+
 def has_browser() -> bool:
     """Whether there is a screen with a browser."""
     screen = sys.platform in ("darwin", "win32") and "SSH_CONNECTION" not in os.environ
@@ -176,11 +210,8 @@ def has_browser() -> bool:
 # ---------------------------------------------------------------- holding a page
 def serve_page(subject: PageSource, where: PageAddress) -> None:
     """Serve one subject until Ctrl-C, which ends in words."""
-    if missing := _missing_packages():
-        raise UsageError(
-            f'The page needs {", ".join(missing)}, not installed here. Run pip install "linkwise[page]".'
-        )
-    password = _choose_password(where)
+    check_packages()
+    password = _choose_password(where) if callable(subject.begin) else None
     sock = _open_socket(where)
     with sock:
         asyncio.run(_serve_until_stopped(subject, where, sock, password))
@@ -312,7 +343,7 @@ def _describe_end(subject: PageSource, hub: Hub) -> Interrupted:
 async def _open_browser(address: str, hub: Hub) -> None:
     """Open the browser when there is something to see, or after a second."""
     ends = asyncio.get_running_loop().time() + OPEN_AFTER_S
-    while hub.n_answers is None and asyncio.get_running_loop().time() < ends:
+    while hub.n_answers is None and hub.start_page is None and asyncio.get_running_loop().time() < ends:
         await asyncio.sleep(0.02)
     hub.awaited = not hub.clients
     # some browsers hold up whoever opens them

@@ -29,29 +29,30 @@ export function createHeader(page) {
     "aria-keyshortcuts": "C",
     hidden: true,
   });
+  const tools = h(
+    "div",
+    { class: "lw-tools" },
+    guidelines,
+    columns,
+    createButton("History", () => openHistory(page), { className: "lw-plain" }),
+    createButton(RESULTS, () => openResults(page), {
+      className: "lw-plain",
+      "aria-haspopup": "dialog",
+      "aria-keyshortcuts": "E",
+    }),
+    createButton("?", () => openHelp(page), {
+      className: "lw-plain",
+      "aria-label": "Keys and help",
+      title: "Keys and help",
+    }),
+  );
   const node = h(
     "header",
     { class: "lw-header" },
     h("span", { class: "lw-brand" }, renderIcon("yes", { width: 26, height: 22 }), h("span", {}, "linkwise")),
     title,
     saved,
-    h(
-      "div",
-      { class: "lw-tools" },
-      guidelines,
-      columns,
-      createButton("History", () => openHistory(page), { className: "lw-plain" }),
-      createButton(RESULTS, () => openResults(page), {
-        className: "lw-plain",
-        "aria-haspopup": "dialog",
-        "aria-keyshortcuts": "E",
-      }),
-      createButton("?", () => openHelp(page), {
-        className: "lw-plain",
-        "aria-label": "Keys and help",
-        title: "Keys and help",
-      }),
-    ),
+    tools,
   );
   const updateStatus = () => {
     const place = controller.state?.place ?? null;
@@ -69,6 +70,7 @@ export function createHeader(page) {
   };
   return {
     node,
+    tools,
     updateStatus,
     /** @param {State} state */
     update(state) {

@@ -15,15 +15,16 @@ export function nameKey({ key, code }) {
 /**
  * @param {HTMLElement} root
  * @param {Record<string, () => void>} actions what a key does, by its name in lower case
+ * @param {() => boolean} isActive whether keys do anything now
  */
-export function listenToKeys(root, actions) {
+export function listenToKeys(root, actions, isActive = () => true) {
   root.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.altKey || event.metaKey) return;
     event.stopPropagation(); // a notebook has keys of its own
     const target = /** @type {Element} */ (event.composedPath()[0]);
     if (event.defaultPrevented || event.isComposing || target.closest(NOT_HERE)) return;
     const act = actions[nameKey(event)];
-    if (!act) return;
+    if (!act || !isActive()) return;
     event.preventDefault();
     if (!event.repeat) act();
   });

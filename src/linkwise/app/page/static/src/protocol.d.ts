@@ -343,6 +343,32 @@ export interface Opening {
   failed?: string;
 }
 
+/** A session that the start page lists. */
+export interface RecentSession {
+  path: string;
+  folder: string;
+  /** The name of its data file. */
+  data: string;
+  when: string;
+  /** Missing if the session cannot be read. */
+  answers?: number;
+  clusters?: number;
+  problem: string | null;
+}
+
+/** What is shown before anything is open. */
+export interface StartState {
+  /** Where linkwise was started, and dropped files are kept. */
+  folder: string;
+  /** The data files of the folder that have no session yet. */
+  files: string[];
+  sessions: RecentSession[];
+  demos: { name: string; about: string }[];
+  /** Bytes of a file that can be sent. */
+  largest: number;
+  endings: string[];
+}
+
 export interface Request {
   do: string;
   [name: string]: unknown;

@@ -25,8 +25,9 @@ import { createProgressPanel } from "./progress_panel.js";
 import { QuestionCard } from "./question_card.js";
 import { openResults } from "./results_dialog.js";
 import { openReview } from "./review_dialog.js";
+import { StartPage, sendFile } from "./start_page.js";
 import { openTeam } from "./team_dialog.js";
-import { CONNECTED_AGAIN, describeResumption } from "./wording.js";
+import { CONNECTED_AGAIN, describeResumption, joinSentences } from "./wording.js";
 
 /** @import { Model, State } from "./protocol.d.ts" */
 
@@ -58,12 +59,21 @@ function render({ model, el }) {
   const working = h("div", { class: "lw-working", hidden: true, "aria-hidden": "true" });
   const left = h("div", { class: "lw-left" }, card.node, progress.node);
   const right = h("div", { class: "lw-right" }, map.node, clusters.node);
-  root.append(header.node, working, banner, h("div", { class: "lw-columns" }, left, right), page.live);
+  const columns = h("div", { class: "lw-columns" }, left, right);
+  const start = new StartPage(page, sendFile);
+  root.append(header.node, working, banner, columns, page.live);
   el.append(root);
 
   // ---------------------------------------------------------------- what the host sends
   /** @type {number | null} */
   let drawnLabels = null;
+  /** @param {State} state */
+  const greet = (state) => {
+    const isResumed = state.counts.answers > 0 && state.place;
+    card.showNotice(joinSentences(start.kept, isResumed ? describeResumption(state.counts.answers) : ""));
+    introduceGuidelines(page, state);
+    introduceColumns(page, state);
+  };
   /** @param {State} state */
   const showState = (state) => {
     const hadFocus = page.hasFocus;
@@ -74,13 +84,7 @@ function render({ model, el }) {
     map.update(state, hasNewLabels);
     for (const panel of [header, progress, clusters]) panel.update(state);
     working.hidden = !state.busy;
-    if (before === null && state.counts.answers && state.place) {
-      card.showNotice(describeResumption(state.counts.answers));
-    }
-    if (before === null) {
-      introduceGuidelines(page, state);
-      introduceColumns(page, state);
-    }
+    if (before === null) greet(state);
     const focusIsGone = !page.hasFocus || page.focused?.closest("[hidden]");
     if (hadFocus && focusIsGone) root.focus();
     if (hasNewLabels || state.event !== before?.event) {
@@ -90,7 +94,14 @@ function render({ model, el }) {
   const onState = () => {
     const state = model.get("state");
     controller.hasFailed = Boolean(state?.failed);
-    if (state?.counts) showState(state);
+    const isStart = Boolean(state?.start);
+    if (!isStart && start.node.contains(page.focused)) root.focus(); // it would be lost with its node
+    if (!isStart) start.node.remove();
+    else if (!start.node.isConnected) columns.before(start.node);
+    columns.hidden = isStart;
+    header.tools.hidden = isStart;
+    if (isStart) start.update(state.start);
+    else if (state?.counts) showState(state);
     else card.showOpening(state ?? {});
   };
   const onLink = () => {
@@ -110,7 +121,7 @@ function render({ model, el }) {
   const toggle = /** @param {"why" | "guess"} which */ (which) => {
     if (controller.state?.question) card[which].toggle();
   };
-  listenToKeys(root, {
+  const keys = {
     y: () => controller.answer("yes"),
     n: () => controller.answer("no"),
     s: () => controller.answer("unsure"),
@@ -131,7 +142,8 @@ function render({ model, el }) {
     "-": () => map.plot.zoom(1 / 1.5),
     0: () => map.plot.reset(),
     "?": () => openHelp(page),
-  });
+  };
+  listenToKeys(root, keys, () => !start.node.isConnected);
   const unlisten = card.note.listen();
   const darkScheme = window.matchMedia("(prefers-color-scheme: dark)");
   const onScheme = () => {
