@@ -79,7 +79,7 @@ def answer(session: Session, classes: NDArray[np.int64], n: int) -> None:
 
 
 def correct(session: Session, classes: NDArray[np.int64]) -> tuple[float, int]:
-    """Open each cluster and move what is wrong there; return the seconds it takes, and how many rows moved."""
+    """Open each cluster and move what is wrong there; return the seconds, and how many rows moved."""
     labels, confidence = session.labels, session.confidence
     assert confidence is not None
     seconds, n_moved = 0.0, 0
