@@ -22,10 +22,20 @@ from running_command import start_command
 __all__ = ["ask", "kind", "small_blocks"]
 
 
+@pytest.fixture(scope="module")
+def first_session(tmp_path_factory):
+    """A folder for the session that the first test makes, and that others copy."""
+    return tmp_path_factory.mktemp("first") / "session"
+
+
 @pytest.fixture
-def path(ask, tmp_path):
+def path(ask, tmp_path, first_session):
     """A session about 50 groups of three files."""
-    assert ask("--groups", 50, "--show", "remark").exit_code == 0
+    if first_session.exists():
+        shutil.copytree(first_session, tmp_path, dirs_exist_ok=True)
+    else:
+        assert ask("--groups", 50, "--show", "remark").exit_code == 0
+        shutil.copytree(tmp_path, first_session)
     return tmp_path / "events.linkwise"
 
 

@@ -2,8 +2,6 @@
 
 import os
 import signal
-import subprocess
-import sys
 import zipfile
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,12 +20,16 @@ from linkwise.large import label_files, survey, table_files, table_passes
 from linkwise.large.group_table import read_groups
 from linkwise.session.session import Session
 from patience import wait_until
+from running_command import start_code
 
 __all__ = ["ask", "kind", "small_blocks"]
 
 
 # ---------------------------------------------------------------- the whole way
-@pytest.mark.parametrize("form", ["pattern", "folder", "file", "csv"])
+@pytest.mark.parametrize(
+    "form",
+    ["pattern", "file", "csv", pytest.param("folder", marks=pytest.mark.slow(nightly=True))],  # so is "csv"
+)
 def test_from_files_to_labels(linkwise, tmp_path, form):
     data = {
         "pattern": "events/*.parquet",
@@ -441,7 +443,7 @@ table_passes.summarize_tables(table_files.TableFiles(files), choices, 50, 0, Pat
         ),
     ],
 )
-def test_a_pass_goes_on_where_it_was_stopped(tmp_path, kind, stop, how, request):
+def test_a_pass_goes_on_where_it_was_stopped(tmp_path, kind, stop, how):
     """The passes are 15 blocks each; those before the last one that was saved are not read again."""
 
     def run(folder, progress):
@@ -449,13 +451,11 @@ def test_a_pass_goes_on_where_it_was_stopped(tmp_path, kind, stop, how, request)
         choices = Reading(id_column="key", impute="median")
         table_passes.summarize_tables(tables, choices, 50, 0, tmp_path / folder, progress)
 
-    command = [sys.executable, "-c", CHILD, str(tmp_path / "events"), str(tmp_path / "cut"), str(stop)]
-    first = subprocess.Popen(command, stderr=subprocess.DEVNULL)
-    request.addfinalizer(first.kill)
-    run("whole", lambda done, total: None)
-    wait_until((tmp_path / "cut.here").exists)
-    first.send_signal(how)
-    assert first.wait() != 0
+    with start_code(CHILD, tmp_path / "events", tmp_path / "cut", stop) as first:
+        run("whole", lambda done, total: None)
+        wait_until((tmp_path / "cut.here").exists)
+        first.send_signal(how)
+        assert first.wait() != 0
     assert not (tmp_path / "cut" / "groups.npz").exists()
     blocks = [int(line) for line in (tmp_path / "cut.log").read_text().split()]
     assert blocks == list(range(1, stop + 1))
