@@ -860,9 +860,8 @@ def place(state, item, ask):
             break
         scores = state.scores(homes)[item]
         p, new = state.chances(scores)
-        rest = [
-            at for at, home in enumerate(homes) if not state.are_apart(item, home) and home[0] not in given_up
-        ]
+        possible = [at for at, home in enumerate(homes) if not state.are_apart(item, home)]
+        rest = [at for at in possible if homes[at][0] not in given_up]
         if not rest:
             break
         best = max(rest, key=lambda at: (round(p[at], 9), -at))
@@ -872,7 +871,7 @@ def place(state, item, ask):
         if pair is None:
             given_up.append(homes[best][0])
             continue
-        is_first, chance = cover is None, p[best] / max(p[rest].sum() + new, 1e-9)
+        is_first, chance = cover is None, p[best] / max(p[possible].sum() + new, 1e-9)
         cover = min(np.maximum(scores, 0).sum(), 1) if is_first else cover
         said = yield from ask(pair)
         if said != "unsure" and is_first and chance < FAR:
