@@ -105,7 +105,7 @@ def test_labels_of_new_rows_say_which_fit(linkwise, path, tmp_path):
 
 # ---------------------------------------------------------------- what becomes of them
 def test_new_items_are_asked_about_and_answers_and_clusters_stay(linkwise, path, tmp_path, kind):
-    answer_by_kind(linkwise, path, kind, 12)
+    answer_by_kind(linkwise, path, kind, 7)
     with Session.open(path) as session:
         before, labels, ids = session.history, session.labels, session.ids
         session.set_name(0, "first")

@@ -48,7 +48,7 @@ def test_from_files_to_labels(linkwise, tmp_path, form):
     )
     assert "900 rows form 60 groups" in " ".join(begun.stdout.split())
     assert "remark" in begun.stdout
-    answer_by_kind(linkwise, path, kind, 12)
+    answer_by_kind(linkwise, path, kind, 7)
     state = linkwise("status", where).stdout
     assert "900 in 60 groups" in state
     assert "rules put" in linkwise("explain", path).stdout
