@@ -2,8 +2,6 @@
 
 import json
 import signal
-import subprocess
-import sys
 
 import numpy as np
 import polars as pl
@@ -19,6 +17,7 @@ from linkwise.large import (
     table_passes,
 )
 from patience import patience
+from running_command import start_code
 
 N_ROWS, KINDS = 900, 3
 
@@ -107,8 +106,8 @@ main()
 
 def kill_in_a_pass(work, stop, *command):
     """Run a command in another process, which is killed at a call of a function of `linkwise.large`."""
-    words = [sys.executable, "-c", STOPPED, work, str(stop), *map(str, command)]
-    assert subprocess.run(words, capture_output=True, timeout=patience()).returncode == -signal.SIGKILL
+    with start_code(STOPPED, work, stop, *command) as process:
+        assert process.wait(patience()) == -signal.SIGKILL
 
 
 def count_calls(monkeypatch, owner, name):

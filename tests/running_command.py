@@ -1,4 +1,4 @@
-"""Run ``linkwise`` in another process, with pipes as its streams."""
+"""Run ``linkwise``, or code that uses it, in another process, with pipes as its streams."""
 
 from __future__ import annotations
 
@@ -98,4 +98,18 @@ def start_command(
         errors="surrogateescape",
         cwd=cwd,
         env=environment,
+    )
+
+
+def start_code(code: str, *arguments: object) -> WarmProgram | subprocess.Popen[str]:
+    """Start ``python -c code``, in a copy of a process that has imported linkwise where that is safe."""
+    words = ["-c", code, *map(str, arguments)]
+    if sys.platform == "linux":
+        return WarmProgram(warm_process(), words, {**os.environ}, None)
+    return subprocess.Popen(
+        [sys.executable, *words],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
     )

@@ -1,7 +1,8 @@
 """Start ``linkwise`` without its imports, which take most of the time of a short test.
 
 A process of its own imports what the commands import, does nothing else, and forks once for each command that
-it is asked to run. So a command begins where ``python -m linkwise`` is after its imports.
+it is asked to run. So a command begins where ``python -m linkwise`` is after its imports. If its first words
+are ``-c`` and code, this code runs instead.
 """
 
 from __future__ import annotations
@@ -162,6 +163,11 @@ if __name__ == "__main__":
         importlib.import_module(name)
     gc.freeze()  # no copy searches for garbage among what all of them share, which would copy its pages
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    sys.argv = ["linkwise", *serve(socket.socket(fileno=int(sys.argv[1])))]
+    words = serve(socket.socket(fileno=int(sys.argv[1])))
     sys.path.pop(0)  # the folder of this file
-    runpy.run_module("linkwise", run_name="__main__", alter_sys=True)
+    if words[:1] == ["-c"]:
+        sys.argv = ["-c", *words[2:]]
+        exec(words[1], {"__name__": "__main__"})
+    else:
+        sys.argv = ["linkwise", *words]
+        runpy.run_module("linkwise", run_name="__main__", alter_sys=True)

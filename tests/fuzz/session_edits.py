@@ -411,6 +411,18 @@ UNREADABLE = {  # Python reads the answers; the command line does not find the d
     "earlier weights beside none at all": source(choices={"weights": "none"}, earlier_weights=None),
     "an earlier weight in words": source(choices={"weights": {"a": 2.0}}, earlier_weights={"a": "2"}),
     "an earlier weight below 0": source(choices={"weights": {"a": 2.0}}, earlier_weights={"a": -1.0}),
+    "an earlier reading in words": source(before_task={"task": "texts", "reading": "", "learner": {}}),
+    "an earlier reading without a task": source(before_task={"reading": {"choices": {}}, "learner": {}}),
+    "an earlier reading of an earlier reading": source(
+        before_task={"task": "texts", "reading": {"choices": {}, "before_task": {}}, "learner": {}}
+    ),
+    "an earlier learner in words": source(
+        before_task={
+            "task": "texts",
+            "reading": {"choices": {}, "scale": None, "impute": None},
+            "learner": "KIN",
+        }
+    ),
     "another scale": source(scale="huge"),
     "a scale that is a list": source(scale=["unit"]),
     "a scale of texts": source(choices={"text": "a"}, scale="unit"),

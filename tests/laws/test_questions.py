@@ -183,7 +183,7 @@ def test_history_ends_with_the_labels(entry, problem, budget):
 @each_learner
 def test_history_is_what_a_smaller_budget_gives(entry):
     """True where the budget itself decides nothing: see ``split_within_budget``."""
-    X, y = load_wine(return_X_y=True)
+    X, y = every_third_iris()
     free = {"split_within_budget": False} if hasattr(entry.make(), "split_within_budget") else {}
     full = entry.make(random_state=0).set_params(**free).fit(X, oracle=TruthOracle(y), budget=25)
     for budget in (1, 7, 16):

@@ -14,7 +14,7 @@ from linkwise.constraints.facts import Fact, check_answer
 from linkwise.constraints.fallible import FallibleEvidence, make_evidence
 from linkwise.learn.run import Run
 from linkwise.learn.verification import CHECK_CLUSTER, CHECK_ROW, CHECK_WITNESS, choose_check
-from registry import each_learner
+from registry import LEARNERS, each_learner
 
 CHECKS = (CHECK_ROW, CHECK_WITNESS, CHECK_CLUSTER)
 
@@ -132,7 +132,7 @@ def test_constraints_stay_certain_among_errors(entry):
 @pytest.mark.slow
 @each_learner
 def test_a_smaller_budget_gives_the_history(entry):
-    X, y = load_wine(return_X_y=True)
+    X, y = every_third_iris()
 
     def fit(budget):
         model = entry.make(random_state=0)
@@ -266,12 +266,25 @@ def separate_blobs(seed, n=150):
 
 
 @pytest.mark.slow
-@each_learner
-def test_true_pairs_that_somebody_adds_keep_no_learner_from_asking(entry):
+@pytest.mark.parametrize(
+    ("entry", "n_seeds"),
+    [
+        *(  # those that learn nothing at all if checks come first
+            pytest.param(entry, 2, id=f"{entry.name}, day")
+            for entry in LEARNERS
+            if entry.name in ("COBRA, 25 parts", "COBRAS", "KIN")
+        ),
+        *(
+            pytest.param(entry, 4, id=f"{entry.name}, night", marks=pytest.mark.slow(nightly=True))
+            for entry in LEARNERS
+        ),
+    ],
+)
+def test_true_pairs_that_somebody_adds_keep_no_learner_from_asking(entry, n_seeds):
     """They leave many small doubts; checks of these must not take the place of the learner's questions."""
     scores = {0: [], 75: []}
     for n_pairs, found in scores.items():
-        for seed in range(4):
+        for seed in range(n_seeds):
             X, y = separate_blobs(seed)
             rng, oracle = np.random.default_rng(seed), lw.TruthOracle(y)
             evidence = FallibleEvidence(len(X), error_rate=0.1)

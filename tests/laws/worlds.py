@@ -169,12 +169,12 @@ CELLS = [
 ]
 
 
-_PREPARED: dict[tuple[str, int, int], Any] = {}
+_PREPARED: dict[tuple[str, int], Any] = {}
 
 
-def learner_and_prepared(entry: Entry, world: World, copy: int = 0) -> tuple[Any, Any]:
-    """A learner, and what it prepared for the rows of a world; made once for each `copy`."""
-    learner, key = entry.make(random_state=SEED), (entry.name, id(world.X), copy)  # worlds live on
+def learner_and_prepared(entry: Entry, world: World) -> tuple[Any, Any]:
+    """A learner, and what it prepared for the rows of a world, once for all of its runs."""
+    learner, key = entry.make(random_state=SEED), (entry.name, id(world.X))  # worlds live on
     if key not in _PREPARED:
         _PREPARED[key] = learner.prepare(world.X, SEED)
     return learner, _PREPARED[key]

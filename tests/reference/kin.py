@@ -454,9 +454,10 @@ class State:
             and len(self.kernels) > 1
         ):
             self.weighed_at = n
-            known = items_of(homes)
+            taught = self.taught(homes)
+            known = items_of(taught)
             among = [K[np.ix_(known, known)] for K in self.kernels]
-            self.weights = weights_of_kernels(among, self.members(homes))
+            self.weights = weights_of_kernels(among, self.members(taught))
         if self.growing is not None and n >= self.growing[1] + 4:
             self.in_force, self.growing = self.growing, None
         several = [home for home in homes if len(home) > 1]
@@ -483,9 +484,27 @@ class State:
         """Which neighbourhood each of their items is in."""
         return np.array([[float(item in home) for home in homes] for item in items_of(homes)])
 
+    def taught(self, homes):
+        """The items of each neighbourhood that teach: all that were asked about, and some of the others.
+
+        With these it has no more than the others have on average, or one more than were asked about.
+        """
+        asked, found = {item for item in self.order if item in self.cover}, []
+        for a, home in enumerate(homes):
+            others = [len(other) for b, other in enumerate(homes) if b != a] or [len(home)]
+            most = max(sum(item in asked for item in home) + 1, int(np.ceil(np.mean(others))))
+            given = sorted(
+                (item for item in home[1:] if item not in asked), key=lambda item: item * 2654435761 % 2**32
+            )
+            kept = [item for item in home if item in asked or item == home[0]]
+            kept += given[: max(most - len(kept), 0)]
+            found.append([item for item in home if item in kept])
+        return found
+
     def scores(self, homes):
         """Scores of all items, by the items of these neighbourhoods."""
-        known, K = items_of(homes), self.kernel_now()
+        homes, K = self.taught(homes), self.kernel_now()
+        known = items_of(homes)
         inverse = np.linalg.inv(K[np.ix_(known, known)] + RIDGE * np.eye(len(known)))
         return K[:, known] @ inverse @ self.members(homes)
 
@@ -527,8 +546,8 @@ class State:
 
     def alike(self, homes):
         """How likely the items of each neighbourhood belong to each other one, told by the others alone."""
-        known, K = items_of(homes), self.kernel_now()
-        found = []
+        homes, K = self.taught(homes), self.kernel_now()
+        known, found = items_of(homes), []
         for a, home in enumerate(homes):
             rest = [item for item in known if item not in home]
             members = np.array([[float(item in other) for other in homes] for item in rest])
@@ -545,7 +564,7 @@ class State:
         homes, C = self.homes(), self.kernel_now()
         unsure, clear = np.ones(len(C)), np.ones(len(C))
         if self.order:
-            known = self.order
+            known = items_of(self.taught(homes))
             inverse = np.linalg.inv(C[np.ix_(known, known)] + RIDGE * np.eye(len(known)))
             C = C - C[:, known] @ inverse @ C[known]
             join, new = self.all_chances(homes)
@@ -665,7 +684,8 @@ class State:
 
     def worth_of_item(self, item, homes, labels):
         """Pairs of rows that an answer about an item is expected to correct."""
-        wrong, known, C = 1 - self.certainty(homes, labels), self.order, self.kernel_now()
+        wrong, C = 1 - self.certainty(homes, labels), self.kernel_now()
+        known = items_of(self.taught(homes))
         inverse = np.linalg.inv(C[np.ix_(known, known)] + RIDGE * np.eye(len(known)))
         left = C[item] - C[item, known] @ inverse @ C[known]
         rows = np.array([self.size[labels == own].sum() for own in labels])
@@ -840,9 +860,8 @@ def place(state, item, ask):
             break
         scores = state.scores(homes)[item]
         p, new = state.chances(scores)
-        rest = [
-            at for at, home in enumerate(homes) if not state.are_apart(item, home) and home[0] not in given_up
-        ]
+        possible = [at for at, home in enumerate(homes) if not state.are_apart(item, home)]
+        rest = [at for at in possible if homes[at][0] not in given_up]
         if not rest:
             break
         best = max(rest, key=lambda at: (round(p[at], 9), -at))
@@ -852,7 +871,7 @@ def place(state, item, ask):
         if pair is None:
             given_up.append(homes[best][0])
             continue
-        is_first, chance = cover is None, p[best] / max(p[rest].sum() + new, 1e-9)
+        is_first, chance = cover is None, p[best] / max(p[possible].sum() + new, 1e-9)
         cover = min(np.maximum(scores, 0).sum(), 1) if is_first else cover
         said = yield from ask(pair)
         if said != "unsure" and is_first and chance < FAR:

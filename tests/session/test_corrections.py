@@ -10,7 +10,7 @@ from linkwise.datasets import load
 from linkwise.errors import ConstraintError, InfeasibleConstraintsError, SessionError
 from linkwise.session.state.corrections import find_leads, pair_moved_rows
 
-WINE = load("wine")
+WINE, DIGITS = load("wine"), load("digits")
 TRUTH = lw.TruthOracle(WINE.y)
 X = (WINE.X - WINE.X.mean(axis=0)) / WINE.X.std(axis=0)
 
@@ -55,10 +55,33 @@ def test_rows_of_their_own_are_apart_from_every_other_cluster():
     clusters = set(session.labels.tolist())
     n_pairs = session.move(rows, "new")
     assert n_pairs == 1 + len(clusters)
-    labels = session.labels
-    assert set(labels[rows].tolist()).isdisjoint(np.delete(labels, rows).tolist())
+    labels, leads = session.labels, [fact.second for fact in session.events[-1].facts if fact.answer == "no"]
+    assert labels[rows[0]] == labels[rows[1]]
+    assert labels[rows[0]] not in labels[leads].tolist()
     assert session.status.n_volunteered == n_pairs
-    assert session.move(rows, "new") == len(set(np.delete(labels, rows).tolist()) - clusters)
+
+
+def test_the_learner_follows_at_once():
+    """Rows are shown where they were moved: with most rows of that cluster."""
+    session = lw.Session(DIGITS.X[:700], lw.KIN(random_state=0))
+    classes = DIGITS.y[:700]
+    for _ in range(20):
+        question = session.question
+        session.answer(bool(classes[question.first] == classes[question.second]))
+    n_moved = 0
+    for digit in range(10):
+        labels = session.labels
+        kind = np.array([np.bincount(classes[labels == cluster]).argmax() for cluster in labels])
+        wrong = np.flatnonzero((classes == digit) & (kind != digit))
+        homes = labels[(classes == digit) & (kind == digit)]
+        if len(wrong) < 3 or not len(homes):
+            continue
+        n_moved, target = n_moved + len(wrong), int(np.bincount(homes).argmax())
+        there = np.flatnonzero(labels == target)
+        session.move(wrong.tolist(), target)
+        assert len(set(session.labels[wrong].tolist())) == 1
+        assert (session.labels[there] == session.labels[wrong[0]]).mean() > 0.5
+    assert n_moved > 20
 
 
 def test_rows_that_do_not_belong_here_leave():

@@ -25,8 +25,8 @@ Cost: O(n² k) for a move among n rows in k clusters, and O(n³) for each belief
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import breadth_first_order, connected_components, minimum_spanning_tree
+from scipy.sparse import coo_array, csr_array
+from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 
 from linkwise.constraints.belief import (
     Answers,
@@ -281,8 +281,7 @@ class _Search:
         for cluster in np.flatnonzero(self.member.sum(axis=0) >= 3).tolist():
             nodes = np.flatnonzero(self.label == cluster)
             net, kernel = self.net[np.ix_(nodes, nodes)], self.kernel[np.ix_(nodes, nodes)]
-            tree = minimum_spanning_tree(1000.0 - 10 * net.round(9) - kernel.round(6))
-            order, before = breadth_first_order(tree + tree.T, 0, directed=False)
+            order, before = _walk_tree(1000.0 - 10 * net.round(9) - kernel.round(6))
             side = np.eye(len(nodes), dtype=bool)
             for node in order[:0:-1]:
                 side[before[node]] |= side[node]
@@ -290,7 +289,7 @@ class _Search:
             across = ((inner @ net) * (1 - inner)).sum(axis=1)
             near = -((inner @ self.inverse[np.ix_(nodes, nodes)]) * (1 - inner)).sum(axis=1)
             size = np.minimum(inner.sum(axis=1), len(nodes) - inner.sum(axis=1))
-            able = [node for node in order[1:].tolist() if size[node] >= 2 and across[node] <= WEAK_CUT]
+            able = [node for node in order[1:] if size[node] >= 2 and across[node] <= WEAK_CUT]
             able.sort(key=lambda node: round(float(across[node] + near[node]), 9))
             for node in able[:CUTS_TRIED]:
                 one, rest = nodes[side[node]], nodes[~side[node]]
@@ -356,6 +355,26 @@ class _Search:
         total = wrong + right
         rate = float(np.clip(min(wrong / total, limit_rate(self.answers)), LOWEST_RATE, HIGHEST_RATE))
         return rate, float(np.sqrt(wrong * right / (total + 1)) / total)
+
+
+def _walk_tree(weight: Table) -> tuple[list[int], list[int]]:
+    """Return the nodes of the smallest spanning tree, outwards from the first, and the one before each."""
+    is_edge = weight != 0
+    ends = np.append(0, is_edge.sum(axis=1).cumsum())
+    # SciPy is slow with dense graphs, and in small ones its walks take longer to check than to do
+    graph = csr_array((weight[is_edge], is_edge.nonzero()[1], ends), weight.shape)
+    tree = minimum_spanning_tree(graph).tocoo()
+    near: list[list[int]] = [[] for _ in weight]
+    for one, other in zip(tree.row.tolist(), tree.col.tolist(), strict=True):
+        near[one].append(other)
+        near[other].append(one)
+    order, before = [0], [-1] * len(near)
+    for node in order:
+        for found in sorted(near[node]):
+            if found != before[node]:
+                before[found] = node
+                order.append(found)
+    return order, before
 
 
 def _normalise(logarithm: Table) -> Table:

@@ -8,7 +8,8 @@ interrupted goes on there.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -46,12 +47,14 @@ def summarize_tables(
     folder: Path,
     progress: Progress | None = None,
     engine: Engine = SERIAL_ENGINE,
+    suggested: Collection[str] = (),
 ) -> GroupTable:
     """Summarise tables by groups, in two passes, and write the groups to a folder.
 
     The seed is that of the sample and of k-means. Passes over the same files with the same choices that
     were interrupted go on from their states in the folder, perhaps with another engine. Call
-    ``progress(done, total)`` after each block of rows.
+    ``progress(done, total)`` after each block of rows. Logarithms and codes of the columns that were only
+    `suggested` by some rows are compared as far as all rows allow it.
     """
     names, before = _choose_names(tables, reading), tables.stamps()
     for file in tables.files:  # before passes that may take long
@@ -71,6 +74,7 @@ def summarize_tables(
     work = partial(TableSurvey.of, draw=draw, as_words=reading.as_categories or ())
     survey = _survey(tables, names, work, Checkpoint(folder / SURVEY, key, engine), step)
     check_same_rows(survey.n_rows, n_rows)
+    reading = _keep_possible(reading, survey, suggested)
     encoding = learn_encoding(survey, reading)
     if reading.id_column is not None and survey.columns[reading.id_column].n_missing:
         missing = survey.columns[reading.id_column].n_missing
@@ -95,6 +99,16 @@ def _choose_names(tables: TableFiles, reading: Reading) -> list[str]:
     names = list_names(there, reading)
     check_names(there, names)
     return [name for name in there if name not in names.drop]
+
+
+def _keep_possible(reading: Reading, survey: TableSurvey, suggested: Collection[str]) -> Reading:
+    """Leave out what was suggested by some rows and does not suit all of them."""
+    found = survey.columns
+    negative = {name for name in suggested if name in found and found[name].low < 0}
+    manifold = {name for name in suggested if name in found and found[name].words is None}
+    log = tuple(name for name in reading.log or () if name not in negative)
+    codes = tuple(name for name in reading.as_categories or () if name not in manifold)
+    return replace(reading, log=log or None, as_categories=codes or None)
 
 
 def _survey(

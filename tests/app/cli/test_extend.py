@@ -22,10 +22,20 @@ from running_command import start_command
 __all__ = ["ask", "kind", "small_blocks"]
 
 
+@pytest.fixture(scope="module")
+def first_session(tmp_path_factory):
+    """A folder for the session that the first test makes, and that others copy."""
+    return tmp_path_factory.mktemp("first") / "session"
+
+
 @pytest.fixture
-def path(ask, tmp_path):
+def path(ask, tmp_path, first_session):
     """A session about 50 groups of three files."""
-    assert ask("--groups", 50, "--show", "remark").exit_code == 0
+    if first_session.exists():
+        shutil.copytree(first_session, tmp_path, dirs_exist_ok=True)
+    else:
+        assert ask("--groups", 50, "--show", "remark").exit_code == 0
+        shutil.copytree(tmp_path, first_session)
     return tmp_path / "events.linkwise"
 
 
@@ -95,7 +105,7 @@ def test_labels_of_new_rows_say_which_fit(linkwise, path, tmp_path):
 
 # ---------------------------------------------------------------- what becomes of them
 def test_new_items_are_asked_about_and_answers_and_clusters_stay(linkwise, path, tmp_path, kind):
-    answer_by_kind(linkwise, path, kind, 12)
+    answer_by_kind(linkwise, path, kind, 7)
     with Session.open(path) as session:
         before, labels, ids = session.history, session.labels, session.ids
         session.set_name(0, "first")

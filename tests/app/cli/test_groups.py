@@ -2,8 +2,6 @@
 
 import os
 import signal
-import subprocess
-import sys
 import zipfile
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,13 +18,18 @@ from linkwise.app.project.group_rows import name_session
 from linkwise.data.reading import Reading
 from linkwise.large import label_files, survey, table_files, table_passes
 from linkwise.large.group_table import read_groups
+from linkwise.session.session import Session
 from patience import wait_until
+from running_command import start_code
 
 __all__ = ["ask", "kind", "small_blocks"]
 
 
 # ---------------------------------------------------------------- the whole way
-@pytest.mark.parametrize("form", ["pattern", "folder", "file", "csv"])
+@pytest.mark.parametrize(
+    "form",
+    ["pattern", "file", "csv", pytest.param("folder", marks=pytest.mark.slow(nightly=True))],  # so is "csv"
+)
 def test_from_files_to_labels(linkwise, tmp_path, form):
     data = {
         "pattern": "events/*.parquet",
@@ -45,7 +48,7 @@ def test_from_files_to_labels(linkwise, tmp_path, form):
     )
     assert "900 rows form 60 groups" in " ".join(begun.stdout.split())
     assert "remark" in begun.stdout
-    answer_by_kind(linkwise, path, kind, 12)
+    answer_by_kind(linkwise, path, kind, 7)
     state = linkwise("status", where).stdout
     assert "900 in 60 groups" in state
     assert "rules put" in linkwise("explain", path).stdout
@@ -440,7 +443,7 @@ table_passes.summarize_tables(table_files.TableFiles(files), choices, 50, 0, Pat
         ),
     ],
 )
-def test_a_pass_goes_on_where_it_was_stopped(tmp_path, kind, stop, how, request):
+def test_a_pass_goes_on_where_it_was_stopped(tmp_path, kind, stop, how):
     """The passes are 15 blocks each; those before the last one that was saved are not read again."""
 
     def run(folder, progress):
@@ -448,13 +451,11 @@ def test_a_pass_goes_on_where_it_was_stopped(tmp_path, kind, stop, how, request)
         choices = Reading(id_column="key", impute="median")
         table_passes.summarize_tables(tables, choices, 50, 0, tmp_path / folder, progress)
 
-    command = [sys.executable, "-c", CHILD, str(tmp_path / "events"), str(tmp_path / "cut"), str(stop)]
-    first = subprocess.Popen(command, stderr=subprocess.DEVNULL)
-    request.addfinalizer(first.kill)
-    run("whole", lambda done, total: None)
-    wait_until((tmp_path / "cut.here").exists)
-    first.send_signal(how)
-    assert first.wait() != 0
+    with start_code(CHILD, tmp_path / "events", tmp_path / "cut", stop) as first:
+        run("whole", lambda done, total: None)
+        wait_until((tmp_path / "cut.here").exists)
+        first.send_signal(how)
+        assert first.wait() != 0
     assert not (tmp_path / "cut" / "groups.npz").exists()
     blocks = [int(line) for line in (tmp_path / "cut.log").read_text().split()]
     assert blocks == list(range(1, stop + 1))
@@ -582,3 +583,54 @@ def test_two_exports_into_one_folder_at_once(ask, linkwise, tmp_path, monkeypatc
         {file.name: file.read_bytes() for file in (tmp_path / name).iterdir()} for name in ("whole", "out")
     )
     assert both == whole
+
+
+# ---------------------------------------------------------------- what the values suggest
+def write_sales(folder):
+    """Three files with a counter, codes, incomes and debts, and in the last row of all a negative debt."""
+    draw, folder = np.random.default_rng(0), folder / "sales"
+    folder.mkdir()
+    for part in range(3):
+        debt = np.exp(draw.normal(3, 1.5, 400)).round(2)
+        debt[-1] *= -1 if part == 2 else 1
+        pl.DataFrame(
+            {
+                "line": np.arange(400 * part, 400 * part + 400),
+                "zip": draw.choice([8001, 4051, 3011], 400),
+                "income": np.exp(draw.normal(8, 1, 400)).round(2),
+                "debt": debt,
+                "town": [f"town {n}" for n in draw.integers(40, size=400)],
+                "note": ["" if n % 9 else f"seen {n % 4}" for n in range(400)],
+            }
+        ).write_csv(folder / f"part-{part}.csv")
+    return folder
+
+
+def test_groups_take_what_some_rows_suggest_as_far_as_all_rows_allow_it(linkwise, tmp_path, monkeypatch):
+    folder = write_sales(tmp_path)
+    monkeypatch.setattr(group_rows, "MOST_LOOKED_AT", 900)  # not the last row of all
+    begun = linkwise("ask", folder, "--terminal", "--groups", 50, said="q\n")
+    assert begun.exit_code == 0, begun.stderr
+    said = " ".join(begun.stdout.split())
+    assert "'zip' holds codes, not amounts; 'town' has values that several rows share" in said
+    assert "'income' has a few values that are far larger" in said
+    assert "'line' counts the rows and is left out" in said
+    assert "--as-is --session NEW" in said
+    with Session.open(folder / "session.linkwise") as session:
+        choices = session.source["choices"]
+    assert choices["log"] == ["income"]
+    assert choices["as_categories"] == ["zip", "town"]
+    assert "line" in choices["drop"]
+    again = linkwise("ask", folder, "--terminal", said="y\nq\n")
+    assert "'zip' holds codes" in " ".join(again.stdout.split())
+    labels = linkwise("export", folder, "--labels", tmp_path / "labels")
+    assert labels.exit_code == 0, labels.stderr
+
+
+def test_groups_as_they_are(linkwise, tmp_path):
+    folder = write_sales(tmp_path)
+    begun = linkwise("ask", folder, "--terminal", "--groups", 50, "--as-is", said="q\n")
+    assert "Decided by the values" not in begun.stdout
+    with Session.open(folder / "session.linkwise") as session:
+        assert "log" not in session.source["choices"]
+        assert "proposed" not in session.source

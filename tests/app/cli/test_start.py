@@ -39,3 +39,15 @@ def test_options_of_the_page_stand_behind_a_command(linkwise, fruit):
     done = linkwise("--port", "0", "serve", fruit.path)
     assert done.exit_code == 2
     assert "linkwise serve" in done.stderr
+
+
+def test_the_address_does_not_wait_for_what_takes_long_to_import(process):
+    code = (
+        "import sys\n"
+        "from pathlib import Path\n"
+        "from linkwise.app.cli.commands.start import prepare_start\n"
+        "import linkwise.app.page.server\n"
+        "prepare_start(Path())\n"
+        "print([name for name in ('sklearn', 'polars', 'pandas') if name in sys.modules])\n"
+    )
+    assert process("-c", code).stdout == "[]\n"

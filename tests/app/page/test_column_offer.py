@@ -58,13 +58,25 @@ def test_the_weights_are_applied_and_taken_back(orders):
     assert presenter.has_changed()
     state = presenter.state()
     assert not presenter.has_changed()
-    assert state["columns"] == {"follows": "", "less": ["shop", "day"], "more": ["size"], "weighed": []}
+    assert state["columns"] == {
+        "follows": "",
+        "less": ["shop", "day"],
+        "more": ["size"],
+        "weighed": [],
+        "task": "",
+    }
     places, events, X = presenter.places(), project.session.events, project.session.X
     reply = ask(presenter, "columns", action="weigh", columns=SHOWN)
     assert reply.body["backup"] == "orders.csv-before.linkwise"
     assert (reply.changed, reply.moves_places) == (True, True)
     after = presenter.state()
-    assert after["columns"] == {"follows": "", "less": [], "more": [], "weighed": ["size", "shop", "day"]}
+    assert after["columns"] == {
+        "follows": "",
+        "less": [],
+        "more": [],
+        "weighed": ["size", "shop", "day"],
+        "task": "",
+    }
     assert after["counts"]["answers"] == 35
     assert after["labels"] > state["labels"]
     assert presenter.places() != places
@@ -80,7 +92,7 @@ def test_the_weights_are_applied_and_taken_back(orders):
     assert ask(presenter, "columns", action="restore", columns=["size", "shop", "day"]).moves_places
     assert presenter.places() == places
     assert presenter.state()["columns"] is None
-    assert refuse(presenter, "restore")["text"] == "There are no earlier weights that could come back."
+    assert refuse(presenter, "restore")["text"] == "There is nothing that could be taken back."
     assert project.session.X.tolist() == X.tolist()
     assert sorted(one.suffix for one in project.path.parent.glob("*before*")) == [".linkwise"] * 2
 
@@ -234,7 +246,7 @@ def test_a_click_on_an_older_proposal_weighs_nothing(orders):
     assert "weights" not in project.session.source["choices"]
     assert not list(project.path.parent.glob("*before*"))
     weigh(presenter)
-    assert "other columns by now: size, shop, day." in refuse(presenter, "restore", ["shop"])["text"]
+    assert "else to take back by now: size, shop, day." in refuse(presenter, "restore", ["shop"])["text"]
     assert project.session.source["choices"]["weights"] == WEIGHTS
 
 
@@ -248,7 +260,13 @@ def test_all_weights_come_back_that_were_applied_in_turn(orders, monkeypatch):
         presenter._content.offer._asked = -1
         presenter.look_ahead(PATIENT)
         ask(presenter, "columns", action="weigh", columns=[name])
-    assert presenter.state()["columns"] == {"follows": "", "less": [], "more": [], "weighed": ["shop", "day"]}
+    assert presenter.state()["columns"] == {
+        "follows": "",
+        "less": [],
+        "more": [],
+        "weighed": ["shop", "day"],
+        "task": "",
+    }
     ask(presenter, "columns", action="restore", columns=["shop", "day"])
     assert project.session.X.tolist() == X.tolist()
     with Session.open(project.path) as stored:

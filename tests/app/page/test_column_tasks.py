@@ -107,6 +107,29 @@ def test_the_learner_of_a_task_is_undone_by_its_number(contacts):
     assert session.question is not None
 
 
+def test_a_task_is_taken_back_as_a_whole(contacts, tmp_path):
+    presenter, session = contacts
+    for _ in range(3):
+        session.answer("no")
+    before, learner = session.source, session.learner
+    assert presenter.state()["columns"] is None
+    choose(presenter, "duplicates")
+    assert presenter.state()["columns"]["task"] == "Find duplicates"
+    refused = presenter.handle({"id": "a", "do": "columns", "action": "restore", "columns": ["Group texts"]})
+    assert "There is something else to take back by now" in refused.body["error"]["text"]
+    presenter.close()
+    project = open_project(tmp_path / "contacts.csv", tmp_path / "c.linkwise", Reading(), MethodChoice())
+    again = present_project(project)
+    assert again.state()["columns"]["task"] == "Find duplicates"
+    ask(again, "columns", action="restore", columns=["Find duplicates"])
+    session = project.session
+    assert session.source == before
+    assert session.learner == learner
+    assert session.status.n_answers == 3
+    assert again.state()["columns"] is None
+    again.close()
+
+
 def test_a_task_that_does_not_exist_is_refused(contacts):
     presenter, session = contacts
     request = {"id": "a", "do": "read", "columns": [], "task": "sums"}

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.app.project.data_source import columns_of_rules
+from linkwise.app.project.group_rows import describe_choices, describe_groups
 from linkwise.app.project.project import Project
 from linkwise.data import Encoded, Items, Rows
 from linkwise.data.cells import MISSING
@@ -193,4 +194,7 @@ def project_columns(project: Project) -> Encoded | None:
 
 def project_notes(project: Project) -> list[str]:
     """Return how the data were read, and what is advised before the first question."""
-    return [*project.rows.notes, *project.advice.sentences]
+    groups, notes = project.group_table, list(project.rows.notes)
+    if groups is not None:
+        notes = [describe_groups(project.data, groups, is_chosen=False), *describe_choices(groups)]
+    return [*notes, *project.advice.sentences]

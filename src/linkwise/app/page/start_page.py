@@ -12,8 +12,6 @@ from urllib.parse import unquote, urlsplit
 from linkwise.app.page import requests
 from linkwise.app.page.dropped_files import LARGEST_FILE, keep_file
 from linkwise.app.page.requests import RefusedRequest, Reply, Request
-from linkwise.app.project.project import session_path
-from linkwise.app.project.recent_sessions import abbreviate_folder, list_sessions
 from linkwise.data.read.endings import ENDINGS
 
 if TYPE_CHECKING:
@@ -58,6 +56,9 @@ class StartPage:
 
     def state(self) -> dict[str, Any]:
         """Return everything that is shown, as values for JSON."""
+        # the address is printed before the imports that take long
+        from linkwise.app.project.recent_sessions import abbreviate_folder, list_sessions
+
         return {
             "protocol": 1,
             "start": {
@@ -98,8 +99,10 @@ class StartPage:
 
     def _list_files(self) -> list[str]:
         """The data files of the folder that have no session yet."""
+        from linkwise.app.project.project import SUFFIX
+
         names = [name for name in self._complete("") if not name.endswith("/")]
-        return [name for name in names if not session_path(self.folder / name).exists()][:MOST_FILES]
+        return [name for name in names if not (self.folder / f"{name}{SUFFIX}").exists()][:MOST_FILES]
 
     def _complete(self, text: str) -> list[str]:
         """The paths of data and folders that begin as the text does."""

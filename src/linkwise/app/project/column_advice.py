@@ -66,6 +66,14 @@ def advise(rows: Rows, data: Path, session: tuple[object, ...], reading: Reading
     return Advice((*notes, said), (*warnings, said), command)
 
 
+def advise_on_groups(taken: Sequence[Proposal], data: Path, reading: Reading, verb: str) -> Advice:
+    """Say what was taken of the values of rows that became groups, with a command for another session."""
+    if not taken:
+        return Advice()
+    command = _write_command(verb, data, take_proposals(reading, taken), (AS_IS.flag, "--session", "NEW"))
+    return Advice((describe_proposals(taken), "To decide otherwise, change this command:"), (), command)
+
+
 def _write_command(verb: str, data: Path, reading: Reading, more: tuple[object, ...]) -> str:
     return quote_command("linkwise", verb, data, *write_reading(reading), *more)
 

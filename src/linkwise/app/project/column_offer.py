@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from linkwise.app.project.column_tasks import ColumnTask, TaskName, find_copies, list_tasks
+from linkwise.app.project.column_tasks import LABELS, ColumnTask, TaskName, find_copies, list_tasks
 from linkwise.app.project.project import Project
 from linkwise.app.project.recoding import (
     Recoded,
     can_recode,
+    find_task,
     list_weighed_columns,
     propose_columns,
     read_otherwise,
@@ -40,6 +41,7 @@ class ColumnOffer:
         self.fit: AnswerFit | None = None
         self._asked = -1  # answers when a proposal was last computed
         self._weighed = () if self._project is None else list_weighed_columns(self._project)
+        self._task = "" if self._project is None else name_task(self._project)
         self.is_new = False
 
     @property
@@ -61,13 +63,14 @@ class ColumnOffer:
 
     def describe(self) -> dict[str, Any] | None:
         """Return what is offered as values for JSON; None if nothing is."""
-        if self._proposal is None and self.fit is None and not self._weighed:
+        if self._proposal is None and self.fit is None and not self._weighed and not self._task:
             return None
         return {
             "follows": "" if self.fit is None else describe_fit(self.fit),
             "less": [] if self._proposal is None else list(self._proposal.less),
             "more": [] if self._proposal is None else list(self._proposal.more),
             "weighed": list(self._weighed),
+            "task": "" if self._weighed else self._task,
         }
 
     def accept(self, shown: Sequence[str]) -> Recoded:
@@ -88,16 +91,17 @@ class ColumnOffer:
         return recoded
 
     def restore(self, shown: Sequence[str]) -> Recoded:
-        """Take back all weights of offers, also of those before the session was opened.
+        """Take back all weights of offers, else the last task, also of those before the session was opened.
 
-        `shown` are the columns that the person saw; an error if others are weighed by now.
+        `shown` are the columns, or the task, that the person saw; an error if there are others by now.
         """
-        if self._project is None or not self._weighed:
-            raise DataError("There are no earlier weights that could come back.")
-        if tuple(shown) != self._weighed:
+        now = self._weighed or ((self._task,) if self._task else ())
+        if self._project is None or not now:
+            raise DataError("There is nothing that could be taken back.")
+        if tuple(shown) != now:
             raise DataError(
-                f"The answers weigh other columns by now: {join_names(self._weighed)}. Nothing has changed."
-                " Look at them again."
+                f"There is something else to take back by now: {join_names(now)}. Nothing has changed."
+                " Look at it again."
             )
         recoded = take_back(self._project)
         self._follow(recoded.project)
@@ -132,14 +136,19 @@ class ColumnOffer:
         if self._project is None or self.fit is None or tuple(shown) != self.fit.names:
             raise DataError("The answers follow other columns by now. Nothing has changed.")
         task = next(one for one in self.list_tasks() if one.name == "answers")
-        recoded = read_otherwise(self._project, task.take(self._project.columns))
+        recoded = read_otherwise(self._project, task.take(self._project.columns), task.name)
         self._follow(recoded.project)
         return recoded
 
     def _follow(self, project: Project) -> None:
         """Go on with the rows as they are read now."""
         self._project, self._proposal, self.fit = project, None, None
-        self._weighed = list_weighed_columns(project)
+        self._weighed, self._task = list_weighed_columns(project), name_task(project)
+
+
+def name_task(project: Project) -> str:
+    """What the button of the last task says; empty if there is none that could be taken back."""
+    return next((label for name, label in LABELS.items() if name == find_task(project)), "")
 
 
 def describe_fit(fit: AnswerFit) -> str:

@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,14 @@ from linkwise.app.project.data_source import read_shown_rows
 from linkwise.app.project.exit_codes import UsageError
 from linkwise.app.project.options import WorkerOptions, flag_of
 from linkwise.data import Rows
+from linkwise.data.columns.proposals import (
+    PROPOSED,
+    Proposal,
+    counts_rows,
+    propose_options,
+    store_proposals,
+    take_proposals,
+)
 from linkwise.data.folders import sort_files
 from linkwise.data.read.endings import PARQUET
 from linkwise.data.reading import Reading, recall_reading
@@ -40,6 +49,7 @@ UNFIT = (
     "where", "missing", "skip_broken",
 )  # fmt: skip
 LINE_BYTES = 2**20  # read at once to count lines
+MOST_LOOKED_AT, MOST_FILES = 10_000, 20  # rows that suggest options, and files that they are from
 
 
 def choose_n_groups(data: Path, given: int | None) -> int | None:
@@ -166,22 +176,66 @@ def summarize_data(
     seed: int,
     progress: Progress | None,
     engine: Engine = SERIAL_ENGINE,
+    *,
+    propose: bool = False,
 ) -> tuple[GroupTable, dict[str, Any]]:
     """Summarise data by groups, which are written beside the session `path`.
 
+    With `propose` they are read with what the values of some rows suggest for options that are not given.
     Also return the source to store.
     """
     _check_fit(data, reading)
     tables = open_tables(find_files(data), reading)
-    groups = summarize_tables(tables, reading, n_groups, seed, groups_folder(path), progress, engine)
+    proposals = _propose_for_tables(tables, reading) if propose else ()
+    if proposals:
+        reading = take_proposals(reading, proposals)
+        tables = open_tables(find_files(data), reading)
+    suggested = {name for one in proposals for name in one.columns}
+    groups = summarize_tables(
+        tables, reading, n_groups, seed, groups_folder(path), progress, engine, suggested
+    )
     source = {
         "file": os.path.relpath(data, path.parent),
         "choices": groups.encoding.reading.to_json(),
         "scale": reading.scale or reading.usual_scale,
         "impute": reading.impute,
         "groups": {"n": n_groups, **describe_counts(groups)},
+        **({PROPOSED: store_proposals(proposals)} if proposals else {}),
     }
     return groups, source
+
+
+def _propose_for_tables(tables: TableFiles, reading: Reading) -> tuple[Proposal, ...]:
+    """Propose options that some rows of the files suggest; no column is known to identify all rows."""
+    import narwhals as nw
+    import polars as pl
+
+    names = [name for name in tables.schema if name not in (reading.drop or ())]
+    step = -(-len(tables.files) // MOST_FILES)
+    some = range(0, len(tables.files), step)
+    n_rows = -(-MOST_LOOKED_AT // len(some))
+    heads: list[pl.DataFrame] = []
+    for at in some:
+        with suppress(DataError):  # the first pass says what is wrong with a file
+            heads += islice(tables.file_frames(at, names, 0, n_rows), 1)
+    if not heads:
+        return ()
+    rows = pl.concat(heads)
+    whole = [one.name for one in rows if one.dtype.is_float() and (one.drop_nulls() % 1 == 0).all()]
+    rows = rows.with_columns(pl.col(whole).cast(pl.Int64, strict=False))  # a file of text has no integers
+    frame = nw.from_native(rows, eager_only=True)
+    proposals = {one.why: one for one in propose_options(frame, reading)}
+    if "text_by" in proposals:  # duplicates are not found among groups
+        return ()
+    proposals.pop("id_column", None)
+    if reading.columns is None:
+        known = {reading.id_column, *reading.shown_columns, *(reading.hide or ())}
+        first = frame.head(len(heads[0]))
+        counters = tuple(name for name in names if name not in known and counts_rows(first[name]))
+        if counters:
+            value = [*(reading.drop or ()), *counters]
+            proposals["drop"] = Proposal("drop", value, counters, "drop")
+    return tuple(proposals.values())
 
 
 def describe_counts(groups: GroupTable) -> dict[str, Any]:

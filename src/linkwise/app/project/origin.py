@@ -50,6 +50,19 @@ def _are_earlier(value: object, choices: dict[str, Any]) -> bool:
     return isinstance(choices.get("weights"), dict) and (value is None or _are_weights(value))
 
 
+def _is_before(value: object) -> bool:
+    if not isinstance(value, dict) or value.keys() != {"task", "reading", "learner"}:
+        return False
+    reading = value["reading"]
+    are_parts = isinstance(reading, dict) and "choices" in reading and reading.keys() <= set(OF_READING)
+    return (
+        are_parts
+        and _wrong_part(reading) is None
+        and _is_name(value["task"])
+        and isinstance(value["learner"], dict)
+    )
+
+
 def _is_side_file(value: object) -> bool:
     if not isinstance(value, dict) or value.keys() != {"file", "sha256"}:
         return False
@@ -125,14 +138,16 @@ def _wrong_part(source: dict[str, Any]) -> str | None:
     choices = source["choices"]
     if not isinstance(choices, dict):
         return "choices"
-    if "show" in source and not _is_side_file(source["show"]):
-        return "show"
-    if "groups" in source and not _are_groups(source["groups"]):
-        return "groups"
-    if PROPOSED in source and not _are_proposals(source[PROPOSED]):
-        return PROPOSED
-    if EARLIER in source and not _are_earlier(source[EARLIER], choices):
-        return EARLIER
+    earlier = {
+        "show": _is_side_file,
+        "groups": _are_groups,
+        PROPOSED: _are_proposals,
+        EARLIER: lambda value: _are_earlier(value, choices),
+        BEFORE: _is_before,
+    }
+    for name, right in earlier.items():
+        if name in source and not right(source[name]):
+            return name
     known = OF_FOLDERS if choices.keys() & OF_FOLDERS.keys() else OF_FILES
     for name, value in choices.items():
         if name not in known or not known[name](value):
@@ -160,6 +175,11 @@ def _find_misfit(source: dict[str, Any]) -> str | None:
 EARLIER = "earlier_weights"
 
 
+# Under BEFORE it holds the task that a person has chosen, how the rows were read before, and the learner.
+BEFORE = "before_task"
+OF_READING = ("choices", "scale", "impute", PROPOSED, EARLIER)
+
+
 def multiply_weights(source: dict[str, Any], factors: Mapping[str, float]) -> dict[str, Any]:
     """The source with other weights, which remembers those from before."""
     choices = source["choices"]
@@ -179,6 +199,18 @@ def restore_weights(source: dict[str, Any]) -> dict[str, Any]:
     if source[EARLIER] is not None:
         choices["weights"] = source[EARLIER]
     return {name: value for name, value in source.items() if name != EARLIER} | {"choices": choices}
+
+
+def remember_reading(source: dict[str, Any], task: str, learner: dict[str, Any]) -> dict[str, Any]:
+    """What the source of a session remembers when a person chooses a task."""
+    reading = {name: source[name] for name in OF_READING if name in source}
+    return {BEFORE: {"task": task, "reading": reading, "learner": learner}}
+
+
+def restore_reading(source: dict[str, Any]) -> dict[str, Any]:
+    """The source as it was before the task."""
+    kept = {name: value for name, value in source.items() if name not in (*OF_READING, BEFORE)}
+    return {**kept, **source[BEFORE]["reading"]}
 
 
 def list_weighed(source: dict[str, Any]) -> tuple[str, ...]:

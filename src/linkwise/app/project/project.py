@@ -17,7 +17,7 @@ from linkwise.app.project.changed_options import (
     count_facts,
 )
 from linkwise.app.project.changed_rows import describe_stored, open_on_rows, read_options
-from linkwise.app.project.column_advice import Advice, advise
+from linkwise.app.project.column_advice import Advice, advise, advise_on_groups
 from linkwise.app.project.data_source import (
     check_exists,
     describe_source,
@@ -65,6 +65,7 @@ from linkwise.cluster.base import refuse_more_than_rows
 from linkwise.constraints.constraints import Constraints
 from linkwise.data import Encoded, Items, Rows, Table
 from linkwise.data.column_survey import measure_shares
+from linkwise.data.columns.proposals import PROPOSED, recall_proposals
 from linkwise.data.joining import needs_table
 from linkwise.data.read.endings import DATABASES
 from linkwise.data.reading import Reading, recall_reading
@@ -255,8 +256,12 @@ def open_project(
         if project.group_table is not None and not project.resumed:
             stack.enter_context(hold_groups(path))
         project.session.call_after_close(stack.pop_all().close)
-    if count_facts(project.session) or project.group_table is not None:
+    if count_facts(project.session):
         return project
+    if project.group_table is not None:
+        source = origin_of(project.session, path)
+        taken = recall_proposals(recall_reading(source), source.get(PROPOSED, {}))
+        return replace(project, advice=advise_on_groups(taken, data, reading, verb))
     words = (*session_words(data, path), *more)
     return replace(project, advice=advise(project.rows, data, words, reading, verb))
 
@@ -295,7 +300,9 @@ def _open_project(
         notes = rows.notes
     else:
         with open_engine(kept) as engine:
-            groups, source = summarize_data(data, path, reading, n_groups, choice.seed or 0, progress, engine)
+            groups, source = summarize_data(
+                data, path, reading, n_groups, choice.seed or 0, progress, engine, propose=not kept.as_is
+            )
         rows = groups.rows
         is_chosen = kept.n_groups is None
         notes = (describe_groups(data, groups, is_chosen=is_chosen), *describe_choices(groups))

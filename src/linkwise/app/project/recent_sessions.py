@@ -55,10 +55,19 @@ def list_sessions(folder: Path) -> list[dict[str, Any]]:
     noted: Iterable[Path] = ()
     with suppress(RuntimeError):
         noted = [Path(path) for path, _ in _read_notes(find_notes())]
-    found = dict.fromkeys([*folder.glob(f"*{SUFFIX}"), *folder.glob(f"*/session{SUFFIX}"), *noted])
+    found = dict.fromkeys([*_find_beside(folder), *noted])
     changed = {path: when for path in found if (when := _changed(path)) is not None}
     latest = sorted(changed, key=changed.__getitem__, reverse=True)
     return [_describe_session(path, changed[path]) for path in latest[:MOST_LISTED]]
+
+
+def _find_beside(folder: Path) -> list[Path]:
+    """Where sessions of a folder and of the folders in it may be."""
+    try:
+        inside = [Path(entry) for entry in os.scandir(folder)]
+    except OSError:
+        return []
+    return [path if path.suffix == SUFFIX else path / f"session{SUFFIX}" for path in inside]
 
 
 def _changed(path: Path) -> float | None:

@@ -18,7 +18,16 @@ from linkwise.app.project.column_advice import Advice, advise
 from linkwise.app.project.column_tasks import TaskName, choose_learner, read_for_task
 from linkwise.app.project.data_source import describe_source, read_shown_rows, row_ids
 from linkwise.app.project.group_rows import is_of_groups
-from linkwise.app.project.origin import EARLIER, list_weighed, multiply_weights, origin_of, restore_weights
+from linkwise.app.project.origin import (
+    BEFORE,
+    EARLIER,
+    list_weighed,
+    multiply_weights,
+    origin_of,
+    remember_reading,
+    restore_reading,
+    restore_weights,
+)
 from linkwise.app.project.project import Project, session_words
 from linkwise.cluster.metric.column_choice import ColumnProposal
 from linkwise.cluster.metric.differences import feature_spreads
@@ -29,6 +38,7 @@ from linkwise.data.encoding.encoded import Feature, block_of
 from linkwise.data.show.column_views import ColumnView, read_by_views
 from linkwise.errors import DataError
 from linkwise.learn.learner import Learner
+from linkwise.session.journal.registry import build_learner
 from linkwise.wording import join_names, merge_full_stops
 
 MOST_RIGHT = 0.1  # expected share of rows in a wrong cluster up to which no weights are proposed
@@ -92,9 +102,19 @@ def weigh_columns(project: Project, weights: Mapping[str, float]) -> Recoded:
 def take_back(project: Project) -> Recoded:
     """Compare rows again by the weights from before the first offer, and replay all answers.
 
-    `project` is of no use afterwards, though the session stays open.
+    Without such weights the task that was chosen last is taken back: the columns, and the learner that asked
+    before. `project` is of no use afterwards, though the session stays open.
     """
-    return encode_by(project, restore_weights(origin_of(project.session, project.path)))
+    source = origin_of(project.session, project.path)
+    if list_weighed_columns(project) or BEFORE not in source:
+        return encode_by(project, restore_weights(source))
+    return encode_by(project, restore_reading(source), earlier=source[BEFORE]["learner"])
+
+
+def find_task(project: Project) -> str:
+    """The task that `take_back` takes back; empty if there is none."""
+    before = origin_of(project.session, project.path).get(BEFORE)
+    return "" if before is None else str(before["task"])
 
 
 def read_otherwise(project: Project, views: Sequence[ColumnView], task: TaskName | None = None) -> Recoded:
@@ -112,9 +132,10 @@ def read_otherwise(project: Project, views: Sequence[ColumnView], task: TaskName
     source = origin_of(session, project.path)
     settings = describe_source(replace(reading, show=reading.shown_columns or None), project.data)
     kept = store_proposals(recall_proposals(reading, source.get(PROPOSED, {})))
-    changed = {name: value for name, value in source.items() if name not in (EARLIER, PROPOSED)}
+    changed = {name: value for name, value in source.items() if name not in (EARLIER, PROPOSED, BEFORE)}
+    before = {} if task is None else remember_reading(source, task, session.learner)
     learner = choose_learner(project, task)
-    return encode_by(project, changed | settings | ({PROPOSED: kept} if kept else {}), learner)
+    return encode_by(project, changed | settings | ({PROPOSED: kept} if kept else {}) | before, learner)
 
 
 def list_weighed_columns(project: Project) -> tuple[str, ...]:
@@ -122,8 +143,16 @@ def list_weighed_columns(project: Project) -> tuple[str, ...]:
     return tuple(name for name in list_weighed(origin_of(project.session, project.path)) if name != COLUMNS)
 
 
-def encode_by(project: Project, source: dict[str, Any], learner: Learner | None = None) -> Recoded:
+def encode_by(
+    project: Project,
+    source: dict[str, Any],
+    learner: Learner | None = None,
+    *,
+    earlier: dict[str, Any] | None = None,
+) -> Recoded:
     """Read the rows by another source and replay all answers, perhaps with another learner.
+
+    `earlier` describes a learner that asked before.
 
     `project` is of no use afterwards, though the session stays open.
     """
@@ -142,6 +171,8 @@ def encode_by(project: Project, source: dict[str, Any], learner: Learner | None 
             f"{project.data.name} holds other rows than when the session was opened. Open the session again,"
             " then change its columns."
         )
+    if earlier is not None:
+        learner = build_learner(earlier, rows.encoded.X.shape[1])
     session.recode(
         rows.encoded.X,
         ids=ids,

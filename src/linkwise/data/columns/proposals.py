@@ -361,7 +361,7 @@ def _propose_for_records(frame: nw.DataFrame[Any], found: Sequence[Column], give
     many = [name for name in find_repeated_values(frame, found) if name not in (given.as_categories or ())]
     if many and given.columns is None:
         proposed["values"] = many
-    counters = [column.name for column in compared if _counts_rows(frame.get_column(column.name))]
+    counters = [column.name for column in compared if counts_rows(frame.get_column(column.name))]
     counters = [name for name in counters if name not in named]
     n_visible = sum(column.name not in (given.hide or ()) for column in compared)
     if counters and n_visible > len(counters) and not given.columns:
@@ -479,7 +479,7 @@ def _find_names_of_rows(frame: nw.DataFrame[Any], taken: set[str]) -> tuple[list
     codes = [name for name in words if not _has_any(frame.get_column(name), " ")]
     # a path is a way to a file beside the row; it names the row only if nothing else does
     codes.sort(key=lambda name: _has_any(frame.get_column(name).head(5), "/"))
-    counters = [name for name in free if _counts_rows(frame.get_column(name))]
+    counters = [name for name in free if counts_rows(frame.get_column(name))]
     return [name for name in words if name not in codes], codes, counters
 
 
@@ -499,7 +499,7 @@ def _holds_short_words(series: nw.Series[Any]) -> bool:
     return is_short and is_key(series)
 
 
-def _counts_rows(series: nw.Series[Any]) -> bool:
+def counts_rows(series: nw.Series[Any]) -> bool:
     """Whether a column holds whole numbers, each once: in order with few gaps, or from 0 or 1 without any."""
     if not series.dtype.is_integer() or series.null_count() or len(series) < _LEAST_COUNTED:
         return False

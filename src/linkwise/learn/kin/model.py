@@ -282,22 +282,44 @@ def _sum_similar(coverage: Table, others: Table, amounts: Table) -> Table:
     return np.maximum(native.chebyshev_values(2 * coverage - 1, coefficients), 0)
 
 
+def _choose_taught(known: Known) -> Rows:
+    """Choose the known items that the model learns from, ascending.
+
+    All that were asked about, and the first item of each neighbourhood. More that facts place are often no
+    fair sample: a person who corrects a cluster names the rows that lie near another one, and these would
+    pull the rows of that other cluster over. So with them a neighbourhood has no more items than the others
+    have on average, or one more than were asked about. There are at most `MOST_KNOWN` that nobody was asked
+    about, in a fixed order, so that the next question is about nearly the same ones.
+    """
+    is_asked, is_first, k = ~np.isnan(known.coverage), known.is_first(), known.n_neighbourhoods
+    size = np.bincount(known.label, minlength=k)
+    others = -(-(size.sum() - size) // max(k - 1, 1)) if k > 1 else size
+    n_asked = np.bincount(known.label[is_asked], minlength=k)
+    most = np.maximum(n_asked + 1, others)
+    given = np.flatnonzero(~is_asked)
+    mixed = known.items[given] * MIXER % 2**32
+    order = given[np.lexsort((mixed, ~is_first[given], known.label[given]))]
+    start = np.searchsorted(known.label[order], np.arange(k))
+    rank = np.arange(len(order)) - start[known.label[order]]
+    label = known.label[order]
+    order = order[is_first[order] | (rank + n_asked[label] < most[label])]
+    if len(order) > MOST_KNOWN:
+        weight = np.where(is_first, size[known.label], 0)
+        mixed = known.items[order] * MIXER % 2**32
+        order = order[np.lexsort((mixed, -weight[order]))[:MOST_KNOWN]]
+    return np.sort(np.concatenate([order, np.flatnonzero(is_asked)]))
+
+
 def fit_model(
     kernel: MixedKernel, known: Known, find_first: Callable[[MixedKernel, Rows], FirstKnown] = FirstKnown
 ) -> Model:
-    """The model of the known items: all that were asked about, and at most `MOST_KNOWN` others.
+    """The model of the known items: all that were asked about, and some of the others (`_choose_taught`).
 
-    The others are the first item of each neighbourhood, largest neighbourhoods first, then more in a
-    fixed order of the items, so that the next question is about nearly the same ones. `find_first`
-    computes the regression on the first items, or remembers it.
+    `find_first` computes the regression on the first items, or remembers it.
     """
     k = known.n_neighbourhoods
-    given = np.flatnonzero(np.isnan(known.coverage))
-    if len(given) > MOST_KNOWN:
-        size = np.where(known.is_first(), np.bincount(known.label)[known.label], 0)
-        mixed = known.items * MIXER % 2**32
-        given = given[np.lexsort((mixed[given], -size[given]))[:MOST_KNOWN]]
-        used = np.union1d(given, np.flatnonzero(~np.isnan(known.coverage)))
+    used = _choose_taught(known)
+    if len(used) < len(known.items):
         known = Known(known.items[used], known.label[used], known.coverage[used])
     first = known.items[: len(known.items) // ROUND * ROUND]
     return Model(kernel, known, k, find_first(kernel, first))

@@ -58,7 +58,7 @@ def _find_next_question(state: KINState) -> Asked | None:
         if state.is_last:
             return None
         turn = state.take_left() or _choose_turn(state)
-        pair = worthiest_pair(state, 0.0 if turn is None else PATIENCE * item_worth(state, turn.item))
+        pair = worthiest_pair(state, None if turn is None else turn.item)
         if pair is not None:
             state.put_back(turn)
             why = "These two clusters look different. Are they one all the same?"
@@ -190,10 +190,11 @@ def likeliest_pair(state: KINState, least: float) -> Pair | None:
     return _first_open_pair(state, a[order], b[order])
 
 
-def worthiest_pair(state: KINState, least: float) -> Pair | None:
-    """The closest items of the two neighbourhoods whose relation is worth most; None if all are worth less.
+def worthiest_pair(state: KINState, item: int | None) -> Pair | None:
+    """The closest items of the two neighbourhoods whose relation is worth most; None if none is worth enough.
 
-    The worth, at least `least`, is in pairs of rows that are expected to be corrected.
+    The worth is in pairs of rows that are expected to be corrected, and is compared with that of an `item`
+    whose turn is next; None if there is none.
     """
     posterior = state.believe()
     k, apart = posterior.known.n_neighbourhoods, posterior.placement.apart
@@ -201,6 +202,9 @@ def worthiest_pair(state: KINState, least: float) -> Pair | None:
         return None
     pairs = pair_chances(posterior)
     worth = relation_worths(posterior, item_labels(posterior), pairs.join[:, :k], pairs.trust)
+    if not (worth > 0).any():  # whatever the item is worth
+        return None
+    least = 0.0 if item is None else PATIENCE * item_worth(state, item)
     a, b = np.nonzero(np.triu(worth > least, 1))
     order = np.argsort(-worth[a, b].round(6), kind="stable")
     return _first_open_pair(state, a[order], b[order])

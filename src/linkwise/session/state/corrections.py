@@ -65,12 +65,31 @@ def pair_moved_rows(
             f"Cluster {to} does not exist, or all its rows are to be moved. Pass the number of a cluster of"
             " other rows."
         )
+    lead = _find_lead_of(rows, to, labels, groups, X)
+    lead = leads[to] if lead is None else lead
     facts = []
     for row in (row for row in rows if homes[row] != to):
-        facts.append(Fact(row, leads[to], "yes"))
+        facts.append(Fact(row, lead, "yes"))
         if homes[row] in leads:
             facts.append(Fact(row, leads[homes[row]], "no"))
     return facts
+
+
+def _find_lead_of(
+    rows: Sequence[int], to: int, labels: Labels, groups: Groups, X: NDArray[Any] | None
+) -> int | None:
+    """Return the lead of a cluster without rows that are known to differ from one of `rows`.
+
+    The cluster may still hold rows that do not belong there, and its lead may be one of them.
+    """
+    number = np.full(len(labels), -1, dtype=np.int64)
+    number[groups.row] = groups.number
+    mine = set(number[list(rows)].tolist()) - {-1}
+    others = {other for pair in groups.apart for other in pair if mine & set(pair)}
+    differing = groups.row[np.isin(groups.number, list(others))]
+    free = np.where(labels == to, 0, -1)
+    free[differing] = -1
+    return find_leads(free, groups, X, without=rows).get(0)
 
 
 def find_leads(

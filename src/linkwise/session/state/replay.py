@@ -278,6 +278,7 @@ def _apply_event(run: Run, event: Event) -> None:
     if event.kind in WITH_FACTS:
         add_event(run.evidence, event)
         run.refresh()
+        run.update_labels()
     else:
         (fact,) = facts_of(event)
         if event.is_sure and isinstance(run.evidence, FallibleEvidence):

@@ -114,15 +114,15 @@ def show_opening(project: Project, console: Console) -> Project:
     views = project.columns if project.advice.notes else ()
     if not views:
         console.print(screen.draw_opening(title, notes), highlight=False)
-        return project
-    said = {*project.table.column_notes, *project.advice.notes}
-    others = [note for note in notes if note not in said]
-    console.print(screen.draw_opening(title, others), highlight=False)
-    console.print(draw_columns(views, console.width), highlight=False)
-    console.print(screen.draw_listing([("·", note) for note in project.advice.warnings]), highlight=False)
+    else:
+        said = {*project.table.column_notes, *project.advice.notes}
+        others = [note for note in notes if note not in said]
+        console.print(screen.draw_opening(title, others), highlight=False)
+        console.print(draw_columns(views, console.width), highlight=False)
+        console.print(screen.draw_listing([("·", note) for note in project.advice.warnings]), highlight=False)
     if project.advice.command is not None:
         console.print(f"    {project.advice.command}", soft_wrap=True, highlight=False, markup=False)
-    if not is_interactive():
+    if not views or not is_interactive():
         return project
     return choose_columns(project, console)
 

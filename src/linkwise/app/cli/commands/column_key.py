@@ -13,6 +13,7 @@ from linkwise.errors import DataError, SessionError
 from linkwise.wording import join_names, strip_controls
 
 TAKE_BACK = f"{COLUMNS_KEY} takes the weights back."
+TAKE_TASK_BACK = f"{COLUMNS_KEY} takes it back."
 
 
 class ColumnKey:
@@ -34,6 +35,8 @@ class ColumnKey:
         has_proposal = bool(found["less"] or found["more"])
         if self._is_first and found["weighed"]:
             self._say(_describe_weighed(found["weighed"]) + ("" if has_proposal else f" {TAKE_BACK}"))
+        if self._is_first and found.get("task") and not has_proposal and self._offer.fit is None:
+            self._say(f"The columns are those of a task: {found['task']}. {TAKE_TASK_BACK}")
         self._is_first = False
         if self._offer.is_new and self._offer.fit is not None:
             self._say(
@@ -56,16 +59,20 @@ class ColumnKey:
             if fit is not None:
                 recoded = self._offer.follow_answers(fit.names)
             else:
-                recoded = self._offer.accept(shown) if shown else self._offer.restore(found["weighed"])
+                back = found["weighed"] or [found["task"]]
+                recoded = self._offer.accept(shown) if shown else self._offer.restore(back)
         except (DataError, SessionError) as error:
             self._say(f"Nothing has changed. {error}")
             return
         self.project = recoded.project
         weighed = (self._offer.describe() or {}).get("weighed", [])
         done = _describe_weighed(weighed) if shown else "Columns have their earlier weights again."
-        if fit is not None:
-            done = f"Rows are compared by {join_names(fit.names, MOST_NAMES)} from now on."
         again = f" {TAKE_BACK}" if shown else ""
+        if fit is None and not shown and found["task"]:
+            done = "Rows are read as before the task."
+        if fit is not None:
+            again = f" {TAKE_TASK_BACK}"
+            done = f"Rows are compared by {join_names(fit.names, MOST_NAMES)} from now on."
         copy = (
             ""
             if recoded.backup is None

@@ -3,9 +3,11 @@
 import {
   describeProposal,
   describeRecoding,
+  describeTask,
   describeWeighed,
   LOOK,
   RESTORE,
+  RESTORE_TASK,
   WEIGH,
 } from "./column_wording.js";
 import { openColumns } from "./columns_dialog.js";
@@ -15,7 +17,7 @@ import { h, setText } from "./dom.js";
 /** @import { Page } from "./page.js" */
 /** @import { State } from "./protocol.d.ts" */
 
-const NOTHING = { follows: "", less: [], more: [], weighed: [] };
+const NOTHING = { follows: "", less: [], more: [], weighed: [], task: "" };
 
 /** @param {Page} page */
 export function createColumnOffer(page) {
@@ -24,7 +26,12 @@ export function createColumnOffer(page) {
   /** @param {"weigh" | "restore"} action */
   const choose = (action) =>
     page.controller.store(
-      { do: "columns", action, columns: action === "weigh" ? [...shown.less, ...shown.more] : shown.weighed },
+      {
+        do: "columns",
+        action,
+        columns:
+          action === "weigh" ? [...shown.less, ...shown.more] : shown.task ? [shown.task] : shown.weighed,
+      },
       { describe: (reply) => describeRecoding(reply.backup, reply.changed) },
     );
   const words = h("p", {});
@@ -38,14 +45,17 @@ export function createColumnOffer(page) {
     update({ columns }) {
       node.hidden = !columns;
       shown = columns ?? NOTHING;
-      const { follows, less, more, weighed } = shown;
+      const { follows, less, more, weighed, task } = shown;
       setText(
         words,
-        [follows, describeWeighed(weighed), describeProposal(less, more)].filter(Boolean).join(" "),
+        [follows, describeWeighed(weighed), describeTask(task), describeProposal(less, more)]
+          .filter(Boolean)
+          .join(" "),
       );
       look.hidden = !follows;
       accept.hidden = !(less.length || more.length);
-      restore.hidden = !weighed.length;
+      restore.hidden = !(weighed.length || task);
+      setText(restore, task ? RESTORE_TASK : RESTORE);
     },
   };
 }

@@ -4,6 +4,7 @@ import { endSentence, joinSentences } from "./wording.js";
 export const LOOK = "Choose other columns";
 export const WEIGH = "Apply these weights";
 export const RESTORE = "Take the weights back";
+export const RESTORE_TASK = "Take the task back";
 const MOST_NAMES = 5;
 
 /** @param {string[]} names */
@@ -27,6 +28,11 @@ export function describeProposal(less, more) {
 /** @param {string[]} columns */
 export function describeWeighed(columns) {
   return columns.length ? endSentence(`Your answers weigh these columns: ${joinNames(columns)}`) : "";
+}
+
+/** @param {string} task */
+export function describeTask(task) {
+  return task ? endSentence(`The columns are those of a task: ${task}`) : "";
 }
 
 /**

@@ -205,9 +205,9 @@ export interface State {
   profiles?: boolean;
   /**
    * Which columns the answers follow, if not the compared ones, as sentences; columns that would count less and
-   * more by the answers, and those whose weights can be taken back.
+   * more by the answers, those whose weights can be taken back, and else the task that can.
    */
-  columns?: { follows: string; less: string[]; more: string[]; weighed: string[] } | null;
+  columns?: { follows: string; less: string[]; more: string[]; weighed: string[]; task: string } | null;
   /** Whether the columns wait to be confirmed, and a number that changes with how rows are read; null without columns. */
   table?: { is_new: boolean; encoding: number } | null;
   learner: string;

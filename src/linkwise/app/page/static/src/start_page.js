@@ -81,7 +81,7 @@ export class StartPage {
     const open = createButton("Open", () => this.#openPath(), { className: "lw-main" });
     this.node = h(
       "div",
-      { class: "lw-start", hidden: true },
+      { class: "lw-start" },
       h("h2", {}, "What do you want to cluster?"),
       this.notice.node,
       this.recent,

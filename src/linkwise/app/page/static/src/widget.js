@@ -61,7 +61,7 @@ function render({ model, el }) {
   const right = h("div", { class: "lw-right" }, map.node, clusters.node);
   const columns = h("div", { class: "lw-columns" }, left, right);
   const start = new StartPage(page, sendFile);
-  root.append(header.node, working, banner, start.node, columns, page.live);
+  root.append(header.node, working, banner, columns, page.live);
   el.append(root);
 
   // ---------------------------------------------------------------- what the host sends
@@ -95,8 +95,9 @@ function render({ model, el }) {
     const state = model.get("state");
     controller.hasFailed = Boolean(state?.failed);
     const isStart = Boolean(state?.start);
-    if (!isStart && start.node.contains(page.focused)) root.focus(); // it would be lost with what is hidden
-    start.node.hidden = !isStart;
+    if (!isStart && start.node.contains(page.focused)) root.focus(); // it would be lost with its node
+    if (!isStart) start.node.remove();
+    else if (!start.node.isConnected) columns.before(start.node);
     columns.hidden = isStart;
     header.tools.hidden = isStart;
     if (isStart) start.update(state.start);
@@ -142,7 +143,7 @@ function render({ model, el }) {
     0: () => map.plot.reset(),
     "?": () => openHelp(page),
   };
-  listenToKeys(root, keys, () => start.node.hidden === true);
+  listenToKeys(root, keys, () => !start.node.isConnected);
   const unlisten = card.note.listen();
   const darkScheme = window.matchMedia("(prefers-color-scheme: dark)");
   const onScheme = () => {
