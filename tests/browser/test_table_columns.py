@@ -58,7 +58,7 @@ def line(page: Any, name: str) -> Any:
 
 def names_in(page: Any, place: str) -> list[str]:
     """The fields of two rows, without what is said of their difference."""
-    found = page.locator(f"{place} .lw-fields tbody th").all_inner_texts()
+    found = page.locator(f"{place} .lw-fields tbody th[scope=row]").all_inner_texts()
     return [name.split(",")[0].strip("≠ \n") for name in found]
 
 
