@@ -84,6 +84,16 @@ def test_the_learner_follows_at_once():
     assert n_moved > 20
 
 
+def test_a_move_is_joined_with_a_row_that_may_belong_there():
+    """The cluster still holds a row that is known to differ: it does not stand for the cluster."""
+    labels = np.array([0, 0, 0, 1, 1])
+    evidence = Evidence(5)
+    evidence.add(1, 3, "no")
+    facts = pair_moved_rows([3], 0, labels, evidence.groups(), np.array([[0.0], [1.0], [2.0], [9.0], [9.0]]))
+    assert Fact(3, 1, "yes") not in facts
+    assert [fact.answer for fact in facts] == ["yes", "no"]
+
+
 def test_rows_that_do_not_belong_here_leave():
     session = begin(error_rate=None)
     home = largest(session)[0]
