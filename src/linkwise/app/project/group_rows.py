@@ -345,6 +345,8 @@ def describe_groups(data: Path, groups: GroupTable, *, is_chosen: bool) -> str:
     n_rows, n_groups = groups.summary.n_rows, groups.n_groups
     all_rows = "" if is_in_files(data) else ", and --groups 0 reads all rows into memory"
     way_out = f" --groups N changes their number{all_rows}." if is_chosen else ""
+    if n_rows == n_groups:
+        return f"Each of {count_noun(n_rows, 'row')} is asked about."
     border = ""
     if groups.n_border:
         n_border = count_noun(groups.n_border, "group")
