@@ -28,7 +28,7 @@ from bench.suites.cell_store import Cell, Row
 from linkwise import KIN, Session
 
 SETS = ("wine", "digits", "ecoli", "dermatology", "segmentation", "libras", "yeast")
-AT = (25, 50, 100)  # answers before the corrections
+AT = (5, 25, 100)  # answers before the corrections
 FIELDS = ("set", "run", "answers")
 SEEN = 24  # rows of a cluster that are looked at: what one screen shows
 MOST_MORE = 200  # answers until those reach what the corrections reach
@@ -92,19 +92,20 @@ def correct(session: Session, classes: NDArray[np.int64]) -> tuple[float, int]:
             now = session.labels
             wrong = [
                 row
-                for row in listed.tolist()
-                if classes[row] == kind and find_class(classes[now == now[row]]) != kind
+                for row in listed[classes[listed] == kind].tolist()
+                if find_class(classes[now == now[row]]) != kind
             ]
             if not wrong:
                 continue
-            homes = [
-                other
+            groups = session.evidence.groups()  # linkwise refuses to leave joined rows behind
+            joined = groups.row[np.isin(groups.number, groups.number[np.isin(groups.row, wrong)])]
+            wrong = np.union1d(wrong, joined).tolist()
+            homes = {
+                int((now == other).sum()): other
                 for other in np.unique(now[now >= 0]).tolist()
                 if find_class(classes[now == other]) == kind
-            ]
-            session.move(
-                wrong, to=max(homes, key=lambda other: int((now == other).sum())) if homes else "new"
-            )
+            }
+            session.move(wrong, to=homes[max(homes)] if homes else "new")
             seconds += SECONDS["select"] * len(wrong) + SECONDS["move"]
             n_moved += len(wrong)
     return seconds, n_moved

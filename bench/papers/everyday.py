@@ -3,8 +3,8 @@
     python -m bench run everyday
     python -m bench run everyday --sets customers --rows 0.5
 
-Each set is read with as few options as it takes to begin, with those that linkwise then proposes before its
-first question, and with options chosen for it, in three runs with data drawn anew. The judge of
+Each set is read without what linkwise proposes and with as few options as it takes to begin, then as
+linkwise proposes, and with options chosen for it, in three runs with data drawn anew. The judge of
 `bench/judge_by_truth.py` answers every question rightly.
 """
 
@@ -37,7 +37,7 @@ class Everyday(NamedTuple):
 
     file: str
     fewest: str
-    """Options without which linkwise does not begin."""
+    """Options without which linkwise does not begin where nothing is proposed."""
     chosen: str
     """Options for what the file holds."""
 
@@ -77,18 +77,6 @@ def make(folder: Path, name: str, share: float, seed: int) -> None:
     subprocess.run([sys.executable, *command], check=True)
 
 
-def find_proposal(name: str, share: float, seed: int) -> str:
-    """The options that linkwise proposes for a set before the first question, or those that it began with."""
-    file, fewest, _ = SETS[name]
-    with TemporaryDirectory() as scratch:
-        folder = Path(scratch)
-        make(folder, name, share, seed)
-        told = linkwise(folder, "ask", file, *fewest.split(), "--budget", "0")
-    start = f"linkwise ask {file} "
-    proposed = [line.strip() for line in told.splitlines() if line.strip().startswith(start)]
-    return proposed[0].removeprefix(start) if proposed else fewest
-
-
 def score(folder: Path, name: str, options: str, n_answers: int) -> float:
     """Answer until there are so many answers, and compare the clusters with the classes."""
     file, truth = SETS[name].file, folder / "truth" / f"{name}.csv"
@@ -126,8 +114,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         (name, way, options)
         for name in chosen.sets
         for way, options in (
-            ("fewest", SETS[name].fewest),
-            ("proposed", find_proposal(name, chosen.rows, 0)),
+            ("as it is", f"{SETS[name].fewest} --as-is".strip()),
+            ("proposed", ""),
             ("chosen", SETS[name].chosen),
         )
     ]

@@ -126,6 +126,9 @@ class Stub:
     def has_changed(self) -> bool:
         return False
 
+    def take_new_places(self) -> None:
+        """No map is made."""
+
     def close(self) -> None:
         """Nothing is open."""
 
@@ -143,7 +146,8 @@ def make_session(learner: Learner, n_rows: int, folder: Path) -> Presenter:
 def chromium() -> Iterator[Any]:
     from playwright.sync_api import sync_playwright
 
-    found = shutil.which("chromium") or shutil.which("chromium-browser")
+    names = ("chromium", "chromium-browser", "chromium-headless-shell")
+    found = next(filter(None, map(shutil.which, names)), None)
     if found is None:
         raise SystemExit("There is no chromium. Install it: apt-get install -y chromium")
     with sync_playwright() as started:

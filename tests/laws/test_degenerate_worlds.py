@@ -17,7 +17,8 @@ from linkwise.learn.run import Run
 from registry import night_marks
 
 ASKING = ("COBRA, 25 parts", "COBRAS", "MinMax", "NPU", "ActiveFeatureWeights", "ActiveCOBS")
-WITH_A_SESSION = ("2 rows", "8 rows", "12 identical rows", "8 rows in 3 classes", "many rows")
+TYPICAL = ("2 rows", "8 rows", "12 identical rows", "8 rows in 3 classes", "many rows")
+"""Worlds for laws that ask little of the rows."""
 
 MOST_TAKEN = 2  # ways of answering that a large world, or one that differs little from another, takes by day
 LIKE_8_ROWS = ("constant columns, 8 rows", "1 column, 8 rows", "2 far blobs, 8 rows")
@@ -34,7 +35,12 @@ def ways_to_answer(at, world):
 each_cell = pytest.mark.parametrize(
     ("entry", "world"),
     [
-        pytest.param(entry, world, id=f"{entry.name}: {world.name}", marks=night_marks(entry))
+        pytest.param(
+            entry,
+            world,
+            id=f"{entry.name}: {world.name}",
+            marks=night_marks(entry) if world.name in TYPICAL else pytest.mark.slow(nightly=True),
+        )
         for entry, world in CELLS
     ],
 )
@@ -44,12 +50,11 @@ SESSIONS = [
     pytest.param(
         entry,
         world,
-        marks=() if world.name in WITH_A_SESSION else pytest.mark.slow(nightly=True),
+        marks=() if world.name in TYPICAL else pytest.mark.slow(nightly=True),
         id=f"{entry.name}: {world.name}",
     )
     for entry, world in CELLS
-    if world.askable is None
-    and (entry.name == "KIN" or (entry.name in ASKING and world.name in WITH_A_SESSION))
+    if world.askable is None and (entry.name == "KIN" or (entry.name in ASKING and world.name in TYPICAL))
 ]
 
 

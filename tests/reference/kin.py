@@ -397,11 +397,12 @@ class State:
 
     def are_apart(self, one, other):
         """Whether two items, or the first ones of two lists, are known to differ."""
-        one, other = (each[0] if isinstance(each, list) else each for each in (one, other))
-        return self.facts.verdict(one, other) == "no"
+        one = one[0] if isinstance(one, list) else one
+        return self.facts.known[one, other[0] if isinstance(other, list) else other] == "no"
 
     def table_of_apart(self, groups):
-        return np.array([[self.are_apart(one, other) for other in groups] for one in groups], dtype=bool)
+        first = [group[0] for group in groups]
+        return self.facts.known[np.ix_(first, first)] == "no"
 
     def look(self):
         """Take in items that answers speak of."""
@@ -822,7 +823,7 @@ def kin(facts, kernels, start, *, size, forest, jitter, askable):
 def worthiest(state, item):
     """Two neighbourhoods that look different, if they are worth far more than an item."""
     homes = state.homes()
-    if len(homes) < 2:
+    if all(state.are_apart(one, other) for one, other in combinations(homes, 2)):
         return None
     labels = state.labels()
     worth = state.worths_of_relations(homes, labels)

@@ -118,7 +118,8 @@ class TableFiles:
         missing = [name for name in names if name not in schema]
         if missing:
             raise DataError(
-                f"{file.path.name} has no column {join_names(missing)}. It has {join_names(schema)}."
+                f"{file.path.name} has no column {join_names(missing)}. It has {join_names(schema)}. Use a"
+                " pattern that names the files of one table, such as 'part-*.csv'."
             )
         for name in names:
             mine, theirs = schema[name], self.schema[name]

@@ -615,17 +615,26 @@ def test_groups_take_what_some_rows_suggest_as_far_as_all_rows_allow_it(linkwise
     said = " ".join(begun.stdout.split())
     assert "'zip' holds codes, not amounts; 'town' has values that several rows share" in said
     assert "'income' has a few values that are far larger" in said
-    assert "'line' counts the rows and is left out" in said
+    assert "Rows are identified by 'line'" in said
     assert "--as-is --session NEW" in said
     with Session.open(folder / "session.linkwise") as session:
         choices = session.source["choices"]
     assert choices["log"] == ["income"]
     assert choices["as_categories"] == ["zip", "town"]
-    assert "line" in choices["drop"]
+    assert choices["id_column"] == "line"
     again = linkwise("ask", folder, "--terminal", said="y\nq\n")
     assert "'zip' holds codes" in " ".join(again.stdout.split())
     labels = linkwise("export", folder, "--labels", tmp_path / "labels")
     assert labels.exit_code == 0, labels.stderr
+
+
+def test_a_counter_that_begins_anew_in_each_file_is_left_out(linkwise, tmp_path):
+    folder = write_sales(tmp_path)
+    for path in folder.iterdir():
+        pl.read_csv(path).with_columns(line=pl.arange(400)).write_csv(path)
+    begun = linkwise("ask", folder, "--terminal", "--groups", 50, said="q\n")
+    assert "'line' counts the rows and is left out" in " ".join(begun.stdout.split())
+    assert "Rows are identified by their number" in begun.stdout
 
 
 def test_groups_as_they_are(linkwise, tmp_path):

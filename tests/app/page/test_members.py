@@ -1,11 +1,14 @@
 """The rows of a cluster on the page: how they are listed, moved and split."""
 
+import json
+
 import numpy as np
 import pytest
 
 import linkwise as lw
 from app.page.test_presenter import IRIS, answer, ask, make_presenter, refused
 from linkwise.app.page import cluster_members
+from linkwise.app.page.auth import MAX_BODY
 from linkwise.app.page.cards import RowView
 from linkwise.app.page.presenter import Presenter
 from linkwise.data.show.items import text_items
@@ -62,6 +65,18 @@ def test_more_rows_than_are_listed(presenter, monkeypatch):
     found = ask(presenter, "members", cluster=cluster).body
     size = int((presenter._session.labels == cluster).sum())
     assert (len(found["rows"]), found["more"]) == (5, size - 5)
+
+
+def test_page_and_presenter_have_one_limit_of_rows_that_move(presenter):
+    request = {"id": "a" * 64, "do": "move", "to": "cluster", "cluster": 10**6, "labels": 10**6}
+    longest = json.dumps({**request, "rows": [10**9] * cluster_members.MOST_MOVED}, separators=(",", ":"))
+    assert len(longest) < MAX_BODY
+    first, second = (each["cluster"] for each in presenter.state()["clusters"][:2])
+    listed = ask(presenter, "members", cluster=first).body
+    assert listed["most_moved"] == cluster_members.MOST_MOVED
+    rows = [0] * (listed["most_moved"] + 1)
+    error = refused(presenter, do="move", to="cluster", cluster=second, rows=rows, labels=listed["labels"])
+    assert error["text"] == f"rows is list. Pass a list of 1 to {listed['most_moved']} rows."
 
 
 def test_rows_move_as_one_event_and_back(presenter):

@@ -76,7 +76,7 @@ app = typer.Typer(
 SessionPath = Annotated[Path, typer.Argument(metavar="PATH", help="data file or session file")]
 DataFile = Annotated[
     Path,
-    typer.Argument(metavar="FILE", help="a table such as CSV; a folder of images or texts"),
+    typer.Argument(metavar="FILE", help="a table, or a folder of images, texts or tables"),
 ]
 SessionFile = Annotated[Path | None, option_of(SESSION)]
 AsIs = Annotated[bool, option_of(AS_IS)]

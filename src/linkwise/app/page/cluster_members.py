@@ -14,6 +14,7 @@ from linkwise.app.project.cluster_search import create_matcher
 from linkwise.cluster.kmeans.pckmeans import PCKMeans
 
 MOST_MEMBERS = 100_000  # listed at once: the least certain ones
+MOST_MOVED = 5000  # rows at once: a request has at most 64 KiB
 MOST_CUT = 20_000  # rows that decide where a cluster is cut
 SHOWN_OF_HALF = 12
 DEAR = 1000.0  # times a mean squared distance: breaking an answer costs more than any other cut
@@ -33,7 +34,8 @@ def list_members(content: PageContent, cluster: ClusterSummary, text: str) -> di
     -------
     dict
         The ``rows``, the probability of each to be in the cluster (``certainty``; None if the learner does
-        not estimate it), how many ``more`` there are, and the number of the ``labels``.
+        not estimate it), how many ``more`` there are, how many can move at once (``most_moved``), and the
+        number of the ``labels``.
     """
     rows = np.flatnonzero(content.labels == cluster.number)
     confidence = content.now.confidence
@@ -49,6 +51,7 @@ def list_members(content: PageContent, cluster: ClusterSummary, text: str) -> di
         "rows": listed.tolist(),
         "certainty": None if confidence is None else confidence[listed].round(3).tolist(),
         "more": len(rows) - len(listed),
+        "most_moved": MOST_MOVED,
     }
 
 

@@ -34,6 +34,7 @@ from linkwise.types import Labels
 MOST_CLUSTERS = 200  # in the list
 EXEMPLARS = 5
 SAMPLE = 20_000  # rows among which exemplars are searched
+FEW_ROWS = 4096  # rows among which the first row of each cluster is looked for first
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +73,15 @@ def summarize_clusters(
 def _count_rows(labels: Labels) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Return the clusters, with the first row and the number of rows of each."""
     low = min(int(labels.min(initial=0)), 0)
-    sizes = np.bincount(labels - low)
-    first = np.empty(len(sizes), dtype=np.int64)
-    first[(labels - low)[::-1]] = np.arange(len(labels))[::-1]
+    shifted = labels - low if low else labels
+    sizes = np.bincount(shifted)
     there = np.flatnonzero(sizes)
+    first = np.full(len(sizes), len(labels), dtype=np.int64)
+    begin, step = 0, FEW_ROWS
+    while begin < len(labels) and (first[there] == len(labels)).any():  # most begin near the first row
+        part, found = shifted[begin : begin + step], np.full_like(first, len(labels))
+        found[part[::-1]] = np.arange(begin, begin + len(part))[::-1]  # of equal ones the last is kept
+        first, begin, step = np.minimum(first, found), begin + step, 4 * step
     return there + low, first[there], sizes[there]
 
 
@@ -144,7 +150,7 @@ class PageContent:
         project: Project | None = None,
     ) -> None:
         self.session, self.X, self.view, self.columns = session, X, view, columns
-        self.title, self.place, self.budget, self.notes = title, place, budget, list(notes)
+        self.title, self._place, self.budget, self.notes = title, place, budget, list(notes)
         self._classes, self._overlap, self._gold = classes, overlap, gold
         self.project = project
         self.offer = ColumnOffer(project)
@@ -171,6 +177,12 @@ class PageContent:
         self._answers: tuple[int, AnswerList] = (-1, AnswerList([], frozenset()))
         self.event = -1
         self.refresh()
+
+    @property
+    def place(self) -> str | None:
+        """The path of the session file; None while the session is in memory only."""
+        path = self.session.path
+        return self._place or (None if path is None else str(path.absolute()))
 
     def show_encoding(
         self, X: NDArray[Any], view: RowView, columns: Encoded | None, notes: Sequence[str]

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from linkwise.app.page import requests
 from linkwise.app.page.answer_list import check_owner, serialize_chain
 from linkwise.app.page.cards import RowView, project_columns, project_notes, view_project
-from linkwise.app.page.cluster_members import MOST_MEMBERS
+from linkwise.app.page.cluster_members import MOST_MOVED
 from linkwise.app.page.content import PageContent
 from linkwise.app.page.lookups import LOOKUPS, add_values, find_cluster, read_pair
 from linkwise.app.page.page_state import render_present_question, render_state
@@ -309,7 +309,7 @@ class Presenter:
     def _move(self, request: Request) -> dict[str, Any]:
         """Move rows to another cluster, to one of their own, or out of the one that they are in."""
         how = requests.read_choice(request, "to", ("cluster", "new", "out"))
-        rows = requests.read_rows(request, self._session.n_rows, MOST_MEMBERS)
+        rows = requests.read_rows(request, self._session.n_rows, MOST_MOVED)
         if self._content.counter != requests.read_integer(request, "labels"):
             raise RefusedRequest("stale", "The clusters have changed meanwhile. Look at them again.")
         to: Any = "new" if how == "new" else None

@@ -26,6 +26,7 @@ from linkwise.data.columns.proposals import (
     store_proposals,
     take_proposals,
 )
+from linkwise.data.columns.roles import find_id
 from linkwise.data.folders import sort_files
 from linkwise.data.read.endings import PARQUET
 from linkwise.data.reading import Reading, recall_reading
@@ -206,7 +207,10 @@ def summarize_data(
 
 
 def _propose_for_tables(tables: TableFiles, reading: Reading) -> tuple[Proposal, ...]:
-    """Propose options that some rows of the files suggest; no column is known to identify all rows."""
+    """Propose options that some rows of the files suggest, and a column that identifies all rows.
+
+    Nobody looks for one among more rows than a file may have that is read at once.
+    """
     import narwhals as nw
     import polars as pl
 
@@ -227,15 +231,33 @@ def _propose_for_tables(tables: TableFiles, reading: Reading) -> tuple[Proposal,
     proposals = {one.why: one for one in propose_options(frame, reading)}
     if "text_by" in proposals:  # duplicates are not found among groups
         return ()
-    proposals.pop("id_column", None)
-    if reading.columns is None:
-        known = {reading.id_column, *reading.shown_columns, *(reading.hide or ())}
-        first = frame.head(len(heads[0]))
-        counters = tuple(name for name in names if name not in known and counts_rows(first[name]))
-        if counters:
-            value = [*(reading.drop or ()), *counters]
-            proposals["drop"] = Proposal("drop", value, counters, "drop")
+    own = proposals.pop("id_column", None)
+    used = {*(reading.columns or ()), *reading.shown_columns, *(reading.hide or ()), *(reading.text or ())}
+    first = frame.head(len(heads[0]))
+    counters = tuple(name for name in names if name not in used and counts_rows(first[name]))
+    found = find_id(frame, reading.id_column, used) if own is None else own.value
+    candidates = [] if reading.id_column is not None else [found, *counters]
+    name = next((name for name in candidates if name and _identifies_rows(tables, reading, name)), None)
+    if name is not None:
+        proposals["id_column"] = Proposal("id_column", name, (name,), "id_column")
+    counters = tuple(one for one in counters if one not in (name, reading.id_column))
+    if counters and reading.columns is None:
+        value = [*(reading.drop or ()), *counters]
+        proposals["drop"] = Proposal("drop", value, counters, "drop")
     return tuple(proposals.values())
+
+
+def _identifies_rows(tables: TableFiles, reading: Reading, name: str) -> bool:
+    """Whether every row of the files has a value of its own in a column."""
+    import polars as pl
+
+    if sum(tables.count_rows()) > MOST_ROWS:
+        return False
+    with suppress(DataError):  # the first pass says what is wrong with a file
+        as_text = open_tables([file.path for file in tables.files], replace(reading, id_column=name))
+        ids = pl.concat([frame[name] for _, frame in as_text.frames([name])])
+        return ids.null_count() == 0 and ids.n_unique() == len(ids)
+    return False
 
 
 def describe_counts(groups: GroupTable) -> dict[str, Any]:
@@ -323,6 +345,8 @@ def describe_groups(data: Path, groups: GroupTable, *, is_chosen: bool) -> str:
     n_rows, n_groups = groups.summary.n_rows, groups.n_groups
     all_rows = "" if is_in_files(data) else ", and --groups 0 reads all rows into memory"
     way_out = f" --groups N changes their number{all_rows}." if is_chosen else ""
+    if n_rows == n_groups:
+        return f"Each of {count_noun(n_rows, 'row')} is asked about."
     border = ""
     if groups.n_border:
         n_border = count_noun(groups.n_border, "group")

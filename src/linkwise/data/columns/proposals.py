@@ -37,6 +37,7 @@ from linkwise.data.columns.roles import (
 )
 from linkwise.data.columns.short_texts import propose_meaning
 from linkwise.data.columns.variants import find_variants, merge_variants
+from linkwise.data.read.delimited import LEAST_SAMPLES, are_smooth
 from linkwise.data.reading import OF_COLUMNS, Reading
 from linkwise.errors import DataError
 from linkwise.wording import join_names
@@ -62,8 +63,6 @@ _LONG_TEXT = 4.0  # words of an average text that says more than a name
 _MOST_CAPITAL = 0.9  # share of the words of texts that begin with a capital letter
 _SOME_COLUMNS = 2  # beside which a short text is rather a name
 _FEW_COLUMNS = 3  # beside texts or curves: so many are no table of their own
-_LEAST_SAMPLES = 12  # of a curve
-_SMOOTH = 0.4  # neighbouring samples differ by less than this share of any two
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _NUMBERED = re.compile(r"(.*?)(\d+)")
 
@@ -293,7 +292,7 @@ def _find_options(frame: nw.DataFrame[Any], given: Reading) -> dict[str, Any]:
             return own | {"text": texts, "text_by": "letters"}
     if (
         given.is_of_series
-        and sum(series.dtype.is_numeric() for series in frame.iter_columns()) < _LEAST_SAMPLES
+        and sum(series.dtype.is_numeric() for series in frame.iter_columns()) < LEAST_SAMPLES
     ):
         counters = []  # of so few numbers each may be a sample
     proposed_id = next(iter([*codes[:1], *names, *counters]), None)
@@ -564,19 +563,14 @@ def _are_curves(frame: nw.DataFrame[Any], found: Sequence[Column]) -> bool:
     names = [column.name for column in found if column.role == "numeric"]
     parts = [_NUMBERED.fullmatch(name) for name in names]
     n_others = sum(column.role in ("category", "date") for column in found)
-    if len(names) < _LEAST_SAMPLES or n_others > _FEW_COLUMNS:
+    if len(names) < LEAST_SAMPLES or n_others > _FEW_COLUMNS:
         return False
     stems = {part[1] if part else None for part in parts}
     numbers = [int(part[2]) for part in parts if part]
     if len(stems) != 1 or None in stems or any(b <= a for a, b in pairwise(numbers)):
         return False
     X = np.stack([to_numbers(frame.get_column(name).head(_MOST_ROWS)) for name in names], axis=1)
-    X = X[np.isfinite(X).all(axis=1)]
-    if len(X) < 2:
-        return False
-    with np.errstate(over="ignore", invalid="ignore"):
-        between_neighbours, between_any = np.square(np.diff(X, axis=1)).mean(), 2 * X.var(axis=1).mean()
-    return bool(between_neighbours < _SMOOTH * between_any < np.inf)
+    return are_smooth(X[np.isfinite(X).all(axis=1)])
 
 
 # ---------------------------------------------------------------- spellings and gaps

@@ -37,7 +37,7 @@ from itertools import pairwise
 LOOK = 1000  # records that are looked at
 MOST_LINES = 60  # before a table
 _LEAST_ROWS = 3  # of a table behind other lines
-_LEAST_SAMPLES = 12  # of a curve
+LEAST_SAMPLES = 12  # of a curve
 _MOST_CLASSES = 60
 LEAST_WORDS = 4  # of a sentence; a name of a column has fewer
 _SMOOTH = 0.4  # neighbouring samples differ by less than this share of any two
@@ -177,7 +177,7 @@ def name_unnamed(rows: Sequence[Sequence[str]]) -> tuple[list[str], bool]:
 def is_labelled_curves(rows: Sequence[Sequence[str]]) -> bool:
     """Whether each row is the number of a class, and then a smooth curve."""
     rows = [row for row in rows if len(row) == len(rows[0])]
-    if len(rows) < 2 or len(rows[0]) <= _LEAST_SAMPLES:
+    if len(rows) < 2 or len(rows[0]) <= LEAST_SAMPLES:
         return False
     labels = Counter(_read_number(row[0]) for row in rows)
     if None in labels or any(label != int(label) for label in labels if label is not None):

@@ -78,7 +78,7 @@ class PriorBelief(NamedTuple):
     def similarity(self, kernel: Matrix, items: Rows, others: Rows | None = None) -> Table:
         """φ of some items and others: the logarithm of their kernel, less what they have with all others."""
         others = items if others is None else others
-        return _log_similarity(kernel[np.ix_(items, others)], self.mean[items], self.mean[others])
+        return _log_similarity(kernel[items[:, None], others], self.mean[items], self.mean[others])
 
     def sharing(self, items: Rows, others: Rows | None = None) -> Table:
         """ψ of some items and others."""
@@ -362,7 +362,7 @@ class NamedPairs:
     def among(self, items: Rows) -> list[Table]:
         """φ and ψ of all pairs of some items."""
         at = self._find(items)
-        return [table[np.ix_(at, at)] for table in self._tables]
+        return [table[at[:, None], at] for table in self._tables]
 
     def average(self, items: Rows, label: Rows, k: int) -> list[Table]:
         """Mean φ and mean ψ of the items of any two of k labels."""
@@ -378,7 +378,7 @@ class NamedPairs:
             place = self._place.copy()
             place[new] = np.arange(len(self._items), len(every))
             for rows, columns in ((new, every), (self._items, new)):  # ψ is symmetric only but for rounding
-                at = np.ix_(place[rows], place[columns])
+                at = place[rows][:, None], place[columns]
                 self._tables[0][at] = self._prior.similarity(self._kernel, rows, columns)
                 self._tables[1][at] = self._prior.sharing(rows, columns)
             self._items, self._place = every, place  # now, so that an interruption leaves nothing half-made

@@ -254,17 +254,17 @@ def _judge_similarity(
     k, among = posterior.known.n_neighbourhoods, neighbourhood_chances(posterior)
     alike = among + among.T
     alike /= 2
-    some = np.arange(len(anchors.items))
+    used = some = np.arange(len(anchors.items))
     if len(some) > MOST_PAIRED:
         some = np.linspace(0, len(some) - 1, MOST_PAIRED).astype(np.int64)
-    used = np.union1d(some, np.unique(anchors.label, return_index=True)[1])
+        used = np.union1d(some, np.unique(anchors.label, return_index=True)[1])
     named, of = _name_pairs(posterior.task), anchors.label[some]
     similarity, shared = named.among(anchors.items[some])
-    together = np.full(similarity.shape, np.nan)  # of two components nothing may be known
-    is_placed = of < k
-    together[np.ix_(is_placed, is_placed)] = alike[np.ix_(of[is_placed], of[is_placed])]
-    together[anchors.apart[np.ix_(of, of)]] = 0
-    together[of[:, None] == of] = 1
+    known = np.full(anchors.apart.shape, np.nan)  # of two components nothing may be known
+    known[:k, :k] = alike
+    known[anchors.apart] = 0
+    np.fill_diagonal(known, 1)
+    together = known[of[:, None], of]
     if _are_selected(posterior.known, anchors, n_classes):
         is_given = _given_items(posterior.known, anchors)[some]
         together[is_given[:, None] | is_given] = np.nan
@@ -299,6 +299,8 @@ def _are_selected(known: Known, anchors: Anchors, n_classes: float) -> bool:
     Such a file, of duplicates alone for instance, does not tell how many pairs belong together.
     """
     is_given, k = _given_items(known, anchors), len(anchors.apart)
+    if not is_given.any():
+        return False
     is_of_given = np.bincount(anchors.label[~is_given], minlength=k) == 0
     n_yes = int(is_given.sum() - is_of_given.sum())
     n_no = int(np.triu(anchors.apart & (is_of_given[:, None] | is_of_given)).sum())

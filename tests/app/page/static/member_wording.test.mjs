@@ -5,8 +5,8 @@ import * as wording from "../../../../src/linkwise/app/page/static/src/member_wo
 const cluster = { cluster: 2, name: "reds", size: 3 };
 
 test("what is selected and listed", () => {
-  assert.equal(wording.describeSelection(0), wording.SELECT_ROWS);
-  assert.equal(wording.describeSelection(1), "1 row selected.");
+  assert.equal(wording.describeSelection(0, 5), wording.SELECT_ROWS);
+  assert.equal(wording.describeSelection(1, 5), "1 row selected.");
   assert.equal(wording.describeSelection(5, 5), "5 rows selected. No more can move at once.");
   assert.equal(wording.describeListed(3, 0, ""), "The least certain rows come first.");
   assert.equal(wording.describeListed(3, 0, "red"), "3 rows found. The least certain rows come first.");

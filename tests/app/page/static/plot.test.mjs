@@ -2,7 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { curvePath } from "../../../../src/linkwise/app/page/static/src/items.js";
 import { indexRows } from "../../../../src/linkwise/app/page/static/src/nearest_row.js";
-import { createStamps } from "../../../../src/linkwise/app/page/static/src/pixel_painter.js";
+import {
+  createPixelPainter,
+  createStamps,
+} from "../../../../src/linkwise/app/page/static/src/pixel_painter.js";
 import {
   fitRows,
   panBy,
@@ -75,6 +78,78 @@ test("a stamp covers the area of its disc, at every position", () => {
     }
   }
   assert.equal(createStamps(1, 100)[0].at.length, 1);
+});
+
+/** A canvas that keeps what was put on it. */
+function createCanvas() {
+  const shown = { pixels: null };
+  const context = {
+    createImageData: (width, height) => ({ width, height, data: new Uint8ClampedArray(4 * width * height) }),
+    putImageData: (image) => {
+      shown.pixels = [...new Uint32Array(image.data.buffer)];
+    },
+  };
+  return { canvas: { width: 60, height: 40, getContext: () => context }, shown };
+}
+
+test("points that were painted before are painted as by a new painter", () => {
+  const places = drawPlaces(4000);
+  const labels = Uint8Array.from(places.subarray(0, 4000), (place) => Math.floor(2.5 * (place + 1)));
+  const table = (opacities) => {
+    const colours = new Uint8Array(1024);
+    for (const [label, opacity] of opacities.entries()) {
+      colours.set([50 * label, 255 - 50 * label, 7 * label, opacity], 4 * label);
+    }
+    return colours;
+  };
+  const [plain, faint, shaped] = [
+    [216, 216, 216, 216, 216],
+    [216, 20, 20, 20, 20],
+    [216, 217, 218, 219, 216],
+  ].map(table);
+  const view = { ratio: 1, x: 0, y: 0, scale: 18, size: 1.5 };
+  const { canvas, shown } = createCanvas();
+  const painter = createPixelPainter(canvas);
+  painter.setPlaces(places);
+  const steps = [
+    [labels, plain, view],
+    [labels.map((label) => 4 - label), plain, view],
+    [labels, faint, view],
+    [labels, plain, view],
+    [labels, shaped, { ...view, size: 4 }],
+    [labels.map((label) => (label + 1) % 5), shaped, { ...view, size: 4 }],
+    [labels, plain, { ...view, x: 0.4, scale: 30 }],
+    [labels.map((label) => 4 - label), plain, { ...view, x: 0.4, scale: 30 }],
+  ];
+  for (const [step, [now, colours, at]] of steps.entries()) {
+    painter.setLabels(now);
+    painter.setColours(colours, [250, 251, 252]);
+    painter.paint(at);
+    const found = shown.pixels;
+    const fresh = createCanvas();
+    const other = createPixelPainter(fresh.canvas);
+    other.setPlaces(places);
+    other.setLabels(now);
+    other.setColours(colours, [250, 251, 252]);
+    other.paint(at);
+    assert.deepEqual(found, fresh.shown.pixels, `step ${step}`);
+  }
+});
+
+test("the last point lies above the others, and shows the paper a little", () => {
+  const { canvas, shown } = createCanvas();
+  const painter = createPixelPainter(canvas);
+  painter.setPlaces(Float32Array.of(0, 0, 0, 0, 0, 0, 0, 0));
+  painter.setLabels(Uint8Array.of(0, 0, 0, 1));
+  const colours = new Uint8Array(1024);
+  colours.set([200, 0, 0, 216, 0, 100, 0, 216]);
+  painter.setColours(colours, [255, 255, 255]);
+  painter.paint({ ratio: 1, x: 0, y: 0, scale: 10, size: 1 });
+  const [drawn] = shown.pixels.filter((pixel) => pixel >>> 0 !== 0xffffffff);
+  const open = 1 - 216 / 255;
+  const red = Math.round(open * (1 - open) * 200 * (1 + open + open ** 2)) + Math.round(255 * open ** 4);
+  assert.ok(Math.abs((drawn & 255) - red) <= 1);
+  assert.ok(Math.abs(((drawn >>> 8) & 255) - (1 - open) * 100) <= 2);
 });
 
 test("a curve has a gap where values are missing", () => {

@@ -5,7 +5,7 @@
 import { h, listChildren, setAttribute } from "./dom.js";
 import { openItem } from "./item_dialog.js";
 import { renderGlimpse } from "./items.js";
-import { describeCertainty, MOST_SELECTED } from "./member_wording.js";
+import { describeCertainty } from "./member_wording.js";
 
 /** @import { Page } from "./page.js" */
 /** @import { Item } from "./protocol.d.ts" */
@@ -36,6 +36,7 @@ export class MemberList {
   selected = new Set();
   /** @type {number[] | null} */
   #certainty = null;
+  most = 0; // rows that can be selected
   #focus = 0; // position
   #anchor = 0; // where a range begins
   /** @type {Map<number, HTMLElement>} drawn nodes by position */
@@ -85,9 +86,11 @@ export class MemberList {
    * Show other rows. Selected rows that are not among them are not selected any more.
    * @param {number[]} rows
    * @param {number[] | null} certainty
+   * @param {number} most rows that can be selected
    */
-  async show(rows, certainty) {
+  async show(rows, certainty, most) {
     this.#wanted = rows;
+    this.most = most;
     const [first] = rows.length ? await this.page.controller.loadItems(rows.slice(0, 1)) : [];
     if (this.#wanted !== rows) return; // others are to be shown by now
     if (first) this.#setKind(findKind(first));
@@ -250,7 +253,7 @@ export class MemberList {
     const row = this.rows[at];
     if (row === undefined) return;
     this.#anchor = at;
-    if (!this.selected.delete(row) && this.selected.size < MOST_SELECTED) this.selected.add(row);
+    if (!this.selected.delete(row) && this.selected.size < this.most) this.selected.add(row);
     this.#markSelected();
   }
 
@@ -258,7 +261,7 @@ export class MemberList {
   #selectRange(at) {
     const [from, to] = [Math.min(at, this.#anchor), Math.max(at, this.#anchor)];
     for (const row of this.rows.slice(from, to + 1)) {
-      if (this.selected.size < MOST_SELECTED) this.selected.add(row);
+      if (this.selected.size < this.most) this.selected.add(row);
     }
     this.#markSelected();
   }

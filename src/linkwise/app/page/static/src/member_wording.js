@@ -3,7 +3,6 @@ import { clusterName, endSentence, formatCount } from "./wording.js";
 
 /** @import { Cluster } from "./protocol.d.ts" */
 
-export const MOST_SELECTED = 5000; // rows that move at once: a request has at most 64 KiB
 export const LEAST_CERTAIN_FIRST = "The least certain rows come first.";
 export const SELECT_ROWS = "Select rows that are in the wrong cluster.";
 export const FILTER = "Filter by text, or by column: value";
@@ -13,9 +12,9 @@ export const describeCertainty = (share) => `${Math.round(100 * share)} %`;
 
 /**
  * @param {number} selected
- * @param {number} most
+ * @param {number} most rows that can move at once
  */
-export const describeSelection = (selected, most = MOST_SELECTED) => {
+export const describeSelection = (selected, most) => {
   if (!selected) return SELECT_ROWS;
   const words = `${formatCount(selected, "row")} selected.`;
   return selected < most ? words : `${words} No more can move at once.`;

@@ -66,7 +66,7 @@ export async function openMembers(page, opened) {
     create("New cluster", () => move({ to: "new" }, describeOwnCluster)),
   ];
   const showSelection = () => {
-    setText(chosen, describeSelection(list.selected.size));
+    setText(chosen, describeSelection(list.selected.size, list.most));
     for (const button of moves) setEnabled(button, list.selected.size > 0);
   };
   const list = new MemberList(page, "Rows of this cluster", () => showSelection());
@@ -94,7 +94,7 @@ export async function openMembers(page, opened) {
     }
     labels = reply.labels;
     setText(told, describeListed(reply.rows.length, reply.more, text));
-    list.show(reply.rows, reply.certainty);
+    list.show(reply.rows, reply.certainty, reply.most_moved);
   };
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer;

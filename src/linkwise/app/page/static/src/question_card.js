@@ -129,7 +129,10 @@ export class QuestionCard {
         h("p", { class: "lw-failed" }, failed),
         h("p", { class: "lw-soft" }, "The terminal in which linkwise was started shows more."),
       );
-    } else this.#showPlaceholder("Loading", loading || "Reading the data");
+    } else {
+      const words = loading || "reading the data"; // as the terminal says it, within a line
+      this.#showPlaceholder("Loading", words[0].toUpperCase() + words.slice(1));
+    }
     for (const node of [this.bar, this.more]) node.hidden = true;
     this.node.setAttribute("aria-busy", String(!failed));
   }
