@@ -423,6 +423,13 @@ UNREADABLE = {  # Python reads the answers; the command line does not find the d
             "learner": "KIN",
         }
     ),
+    "an earlier learner without a name": source(
+        before_task={
+            "task": "texts",
+            "reading": {"choices": {}, "scale": None, "impute": None},
+            "learner": {"parameters": {}},
+        }
+    ),
     "another scale": source(scale="huge"),
     "a scale that is a list": source(scale=["unit"]),
     "a scale of texts": source(choices={"text": "a"}, scale="unit"),

@@ -53,13 +53,15 @@ def _are_earlier(value: object, choices: dict[str, Any]) -> bool:
 def _is_before(value: object) -> bool:
     if not isinstance(value, dict) or value.keys() != {"task", "reading", "learner"}:
         return False
-    reading = value["reading"]
+    reading, learner = value["reading"], value["learner"]
     are_parts = isinstance(reading, dict) and "choices" in reading and reading.keys() <= set(OF_READING)
     return (
         are_parts
         and _wrong_part(reading) is None
         and _is_name(value["task"])
-        and isinstance(value["learner"], dict)
+        and isinstance(learner, dict)
+        and _is_name(learner.get("name"))
+        and isinstance(learner.get("parameters"), dict)
     )
 
 
