@@ -28,7 +28,7 @@ from bench.suites.cell_store import Cell, Row
 from linkwise import KIN, Session
 
 SETS = ("wine", "digits", "ecoli", "dermatology", "segmentation", "libras", "yeast")
-AT = (25, 50, 100)  # answers before the corrections
+AT = (5, 25, 100)  # answers before the corrections
 FIELDS = ("set", "run", "answers")
 SEEN = 24  # rows of a cluster that are looked at: what one screen shows
 MOST_MORE = 200  # answers until those reach what the corrections reach

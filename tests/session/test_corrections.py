@@ -1,5 +1,7 @@
 """Rows that are moved: what is stored, what follows, and what cannot be meant."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 
@@ -158,3 +160,22 @@ def test_a_cluster_is_led_by_its_largest_group_of_answers():
     assert pair_moved_rows([7], 1, labels, evidence.groups(), values) == [Fact(7, 5, "yes")]
     with pytest.raises(SessionError, match="no cluster cannot leave"):
         pair_moved_rows([7], None, labels, evidence.groups(), values)
+
+
+def test_an_added_pair_merges_clusters_at_once():
+    """The learner follows it before its next question, as far as it would after it."""
+    session = lw.Session(DIGITS.X[:600], lw.KIN(random_state=0))
+    for _ in range(15):
+        question = session.question
+        session.answer(bool(DIGITS.y[question.first] == DIGITS.y[question.second]))
+    labels, classes = session.labels, DIGITS.y[:600]
+    kind = {
+        cluster: int(np.bincount(classes[labels == cluster]).argmax())
+        for cluster in np.unique(labels).tolist()
+    }
+    one, other = next(pair for pair in combinations(kind, 2) if kind[pair[0]] == kind[pair[1]])
+    rows = [int(np.flatnonzero((labels == at) & (classes == kind[at]))[0]) for at in (one, other)]
+    session.add(*rows, "must-link")
+    together = session.labels == session.labels[rows[0]]
+    assert together[labels == one].mean() > 0.9
+    assert together[labels == other].mean() > 0.9

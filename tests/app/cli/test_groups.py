@@ -159,6 +159,7 @@ def test_the_session_is_named_after_the_pattern(data, name):
 def test_a_folder_that_is_the_working_folder_holds_its_session(linkwise, tmp_path, monkeypatch):
     write_events(tmp_path / "events", ".csv", 2)
     (tmp_path / "events" / "README.md").write_text("Two files of one table.")
+    (tmp_path / "events" / "logo.png").write_bytes(b"")
     monkeypatch.chdir(tmp_path / "events")
     first = linkwise("ask", ".", "--terminal", "--id", "key", "--groups", 60, said="y\nq\n")
     assert [one.name for one in tmp_path.iterdir()] == ["events"]

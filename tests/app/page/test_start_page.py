@@ -7,8 +7,10 @@ import pytest
 
 from linkwise.app.cli.commands.start import prepare_start
 from linkwise.app.cli.main import Demo
+from linkwise.app.page.presenter import Presenter
 from linkwise.app.page.start_page import DEMOS
 from linkwise.app.project.recent_sessions import MOST_NOTED, find_notes, list_sessions, note_opening
+from linkwise.errors import DataError
 from linkwise.learn.cobras.cobras import COBRAS
 from linkwise.session.session import Session
 
@@ -86,6 +88,16 @@ def test_data_files_without_a_session_are_listed(folder, pages, fruit):
     assert view.state["start"]["files"] == ["fruit.csv"]
     assert view.ask("open", path="fruit.csv")["ok"]
     assert view.state["place"] == str(folder / "fruit.csv.linkwise")
+
+
+def test_odd_entries_of_a_folder_hide_nothing(folder):
+    longest = f"{'x' * 250}.csv"  # that of its session would be too long
+    for name in (longest, "a.csv"):
+        (folder / name).write_text("x\n1\n2\n")
+    (folder / "loop").symlink_to("loop")
+    page = prepare_start(folder).begin
+    assert page.state()["start"]["files"] == ["a.csv", longest]
+    assert page.handle({"id": "1", "do": "names", "path": ""}).body["names"] == ["a.csv", longest]
 
 
 def test_the_session_of_a_folder_of_files_is_listed(folder):
@@ -176,6 +188,18 @@ def test_an_error_has_the_words_of_the_terminal_and_the_person_can_try_again(vie
     assert view.ready().state["title"] == "fruit.csv"
 
 
+def test_after_an_error_on_the_way_to_the_question_another_file_opens(view, folder, fruit, monkeypatch):
+    def fail(_presenter):
+        raise DataError("These rows have no places.")
+
+    (folder / "other.csv").write_text(fruit.path.read_text())
+    with monkeypatch.context() as patch:
+        patch.setattr(Presenter, "places", fail)
+        assert view.ask("open", path="other.csv")["error"]["text"] == "These rows have no places."
+    assert view.ask("open", path=str(fruit.path))["ok"]
+    assert view.ready().state["title"] == "fruit.csv"
+
+
 def test_a_demo_opens_and_keeps_nothing(view, folder):
     assert view.ask("demo", name="wine")["ok"]
     assert (view.state["title"], view.state["place"]) == ("wine", None)
@@ -219,6 +243,11 @@ def test_a_file_is_kept_and_never_in_place_of_another_one(page, view, folder):
         "a 2.csv": "sent",
         "a 3.csv": "again",
     }
+
+
+def test_another_packed_file_of_the_same_name_keeps_what_says_how_it_is_read(page, view, folder):
+    (folder / "a.csv.gz").write_text("mine")
+    assert send(page, "a.csv.gz", "sent") == (200, {"path": str(folder / "a 2.csv.gz")})
 
 
 def test_a_file_that_was_sent_is_opened(page, view, folder, fruit):

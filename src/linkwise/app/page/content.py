@@ -150,7 +150,7 @@ class PageContent:
         project: Project | None = None,
     ) -> None:
         self.session, self.X, self.view, self.columns = session, X, view, columns
-        self.title, self.place, self.budget, self.notes = title, place, budget, list(notes)
+        self.title, self._place, self.budget, self.notes = title, place, budget, list(notes)
         self._classes, self._overlap, self._gold = classes, overlap, gold
         self.project = project
         self.offer = ColumnOffer(project)
@@ -177,6 +177,12 @@ class PageContent:
         self._answers: tuple[int, AnswerList] = (-1, AnswerList([], frozenset()))
         self.event = -1
         self.refresh()
+
+    @property
+    def place(self) -> str | None:
+        """The path of the session file; None while the session is in memory only."""
+        path = self.session.path
+        return self._place or (None if path is None else str(path.absolute()))
 
     def show_encoding(
         self, X: NDArray[Any], view: RowView, columns: Encoded | None, notes: Sequence[str]

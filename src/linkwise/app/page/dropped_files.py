@@ -8,7 +8,7 @@ from collections.abc import AsyncIterable
 from pathlib import Path
 from secrets import token_hex
 
-from linkwise.data.read.endings import ENDINGS
+from linkwise.data.read.endings import ENDINGS, PACKED
 from linkwise.errors import DataError
 from linkwise.whole_files import UNFINISHED
 
@@ -41,8 +41,8 @@ def clean_name(name: str) -> str:
     """
     base = name.replace("\\", "/").rpartition("/")[2]
     base = "".join(sign for sign in base if sign.isprintable()).strip(" .")
-    stem, ending = os.path.splitext(base)
-    if ending.lower() not in ENDINGS:
+    stem, ending = _split_name(base)
+    if not ending.lower().endswith(ENDINGS):
         raise DataError(
             f"linkwise reads no table from a file that is called {base[:80]!r}. Use a file such as .csv,"
             " .xlsx or .parquet, or the path of a folder of pictures or texts."
@@ -51,8 +51,17 @@ def clean_name(name: str) -> str:
     return stem.encode("utf-8", "replace")[:most].decode("utf-8", "ignore") + ending
 
 
-def _move_to_free_name(unfinished: Path, folder: Path, name: str) -> Path:
+def _split_name(name: str) -> tuple[str, str]:
+    """Return a name without its ending, and the ending; that of a packed file says, too, what is packed."""
     stem, ending = os.path.splitext(name)
+    inner = os.path.splitext(stem)[1]
+    if ending.lower() in PACKED and inner.lower() in ENDINGS:
+        return stem.removesuffix(inner), inner + ending
+    return stem, ending
+
+
+def _move_to_free_name(unfinished: Path, folder: Path, name: str) -> Path:
+    stem, ending = _split_name(name)
     path, number = folder / name, 1
     while True:
         try:

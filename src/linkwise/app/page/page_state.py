@@ -17,7 +17,6 @@ from linkwise.app.project.method_choice import learner_phrase
 from linkwise.constraints.facts import Answer
 from linkwise.learn.advice import StopAdvice
 from linkwise.learn.learner import Question
-from linkwise.session.session import Session
 from linkwise.session.state.status import (
     Status,
     count_suspects,
@@ -47,7 +46,7 @@ def render_state(content: PageContent, people: Sequence[str] = ()) -> dict[str, 
         "protocol": PROTOCOL,
         "title": content.title,
         "kind": view.items.kind,
-        "place": content.place or _find_place(content.session),
+        "place": content.place,
         "rows": content.session.n_rows,
         "two_bytes": content.needs_two_bytes(),
         "labels": content.counter,
@@ -80,11 +79,6 @@ def render_state(content: PageContent, people: Sequence[str] = ()) -> dict[str, 
         **serialize_guidelines(now.guidelines, now.examples, view.name),
         **({PERSONAL: _render_people(content, people, ended)} if has_people else {}),
     }
-
-
-def _find_place(session: Session) -> str | None:
-    """The path of the session file; None while the session is in memory only."""
-    return None if session.path is None else str(session.path.absolute())
 
 
 def render_present_question(content: PageContent) -> dict[str, Any] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import AsyncIterable, Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,6 +28,13 @@ MOST_FILES = 12
 MOST_NAMES = 50
 MOST_ENTRIES = 10_000  # of a folder that are looked at
 LONGEST_PATH = 4096
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    """Whether an entry is a folder; a link that leads back to itself is none."""
+    with suppress(OSError):
+        return entry.is_dir()
+    return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +110,8 @@ class StartPage:
         from linkwise.app.project.project import SUFFIX
 
         names = [name for name in self._complete("") if not name.endswith("/")]
-        return [name for name in names if not (self.folder / f"{name}{SUFFIX}").exists()][:MOST_FILES]
+        # unlike Path.exists it takes names that get too long by the suffix
+        return [name for name in names if not os.path.exists(self.folder / f"{name}{SUFFIX}")][:MOST_FILES]
 
     def _complete(self, text: str) -> list[str]:
         """The paths of data and folders that begin as the text does."""
@@ -114,7 +123,7 @@ class StartPage:
                     is_hidden = entry.name.startswith(".") and not name.startswith(".")
                     if is_hidden or not entry.name.lower().startswith(name.lower()):
                         continue
-                    if entry.is_dir():
+                    if _is_folder(entry):
                         found.append(f"{begin}{slash}{entry.name}/")
                     elif os.path.splitext(entry.name)[1].lower() in ENDINGS:
                         found.append(f"{begin}{slash}{entry.name}")

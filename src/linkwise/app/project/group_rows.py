@@ -75,7 +75,7 @@ def choose_n_groups(data: Path, given: int | None) -> int | None:
 
 
 def is_in_files(data: Path) -> bool:
-    """Whether data are a pattern, or a folder of tables, which holds neither pictures nor several texts."""
+    """Whether data are a pattern, or a folder of tables, which holds neither several pictures nor texts."""
     if is_pattern(data):
         return True
     if not data.is_dir():
@@ -85,7 +85,7 @@ def is_in_files(data: Path) -> bool:
     if not any(one.suffix.lower() in ENDINGS and one.is_file() for one in data.iterdir()):
         return False
     images, texts, _ = sort_files(data)
-    return not images and len(texts) < 2
+    return len(images) < 2 and len(texts) < 2
 
 
 def _has_many_rows(data: Path) -> bool:

@@ -291,5 +291,5 @@ def _apply_event(run: Run, event: Event) -> None:
             when=fact.when,
             reliability=fact.reliability,
         )
-        if event.place is not None:
+        if event.place is not None or not fact.asked:
             run.update_labels()

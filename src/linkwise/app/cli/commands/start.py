@@ -30,7 +30,7 @@ def prepare_start(folder: Path) -> PageSource:
 
     def begin(prepare: Callable[[], PageSource]) -> Presenter:
         try:
-            current.append(prepare())
+            current[:] = [prepare()]  # what was open before has failed later
             assert callable(current[0].begin)
             return current[0].begin()
         except Exception:
