@@ -96,6 +96,15 @@ def test_the_columns_open_first_and_every_choice_shows_in_the_preview(
     assert sorted(path.suffix for path in tmp_path.iterdir() if "before" in path.name) == []
 
 
+def test_rows_of_other_columns_are_placed_by_neighbours_unasked_again(opened: Any, tmp_path: Path) -> None:
+    page = opened(lambda: wide(tmp_path))
+    page.wait_for_selector(".lw-axes >> text=No axes:")
+    page.locator(".lw-table tbody tr").nth(1).get_by_text("Ignore", exact=True).click()
+    page.get_by_role("button", name="Start").click()
+    page.wait_for_selector("button >> text=Map by neighbours")
+    page.wait_for_selector(".lw-axes >> text=No axes:")
+
+
 def test_start_changes_nothing_by_itself(opened: Any, tmp_path: Path) -> None:
     page = opened(lambda: people(tmp_path))
     page.wait_for_selector(".lw-table tbody tr")

@@ -29,6 +29,7 @@ export function createMapChoice(page) {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let proposal;
   const placeUnasked = async () => {
+    proposal = undefined; // rows that are read otherwise are placed anew
     if (page.controller.state?.map?.proposed) await page.controller.request({ do: "map", by: "neighbours" });
   };
   return {
