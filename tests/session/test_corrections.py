@@ -162,6 +162,29 @@ def test_a_cluster_is_led_by_its_largest_group_of_answers():
         pair_moved_rows([7], None, labels, evidence.groups(), values)
 
 
+@pytest.mark.parametrize("learner", [lw.KIN, lw.COBRAS, lw.RecordLinkage], ids=lambda one: one.__name__)
+@pytest.mark.parametrize("to", ["new", None, "largest"])
+def test_the_moved_rows_leave_and_not_those_that_stand_for_their_cluster(learner, to):
+    session = begin(6, learner(random_state=0) if learner is not lw.RecordLinkage else learner())
+    labels = session.labels
+    home = int(np.bincount(labels).argsort()[-2])
+    answered = session.evidence.groups().row
+    rows = np.setdiff1d(np.flatnonzero(labels == home), answered)[:3].tolist()
+    stayed = np.setdiff1d(np.flatnonzero(labels == home), rows)
+    target = int(np.bincount(labels).argmax()) if to == "largest" else to
+    session.move(rows, target)
+    found = session.labels
+    lead = next(
+        fact.second
+        for fact in session.events[-1].facts
+        if fact.answer == "no" and labels[fact.second] == home
+    )
+    assert found[lead] not in found[rows].tolist()
+    assert (found[stayed] == found[lead]).mean() > 0.5
+    if to == "largest":
+        assert set(found[rows].tolist()) == {int(np.bincount(found[labels == target]).argmax())}
+
+
 def test_an_added_pair_merges_clusters_at_once():
     """The learner follows it before its next question, as far as it would after it."""
     session = lw.Session(DIGITS.X[:600], lw.KIN(random_state=0))

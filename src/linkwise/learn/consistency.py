@@ -15,10 +15,25 @@ from linkwise.types import Labels
 
 
 @overload
-def enforce_answers(labels: Labels, evidence: Grouped, sizes: NDArray[np.int64] | None = None) -> Labels: ...
+def enforce_answers(
+    labels: Labels,
+    evidence: Grouped,
+    sizes: NDArray[np.int64] | None = None,
+    moved: NDArray[np.int64] | None = None,
+) -> Labels: ...
 @overload
-def enforce_answers(labels: Shown, evidence: Grouped, sizes: NDArray[np.int64] | None = None) -> Shown: ...
-def enforce_answers(labels: Shown, evidence: Grouped, sizes: NDArray[np.int64] | None = None) -> Shown:
+def enforce_answers(
+    labels: Shown,
+    evidence: Grouped,
+    sizes: NDArray[np.int64] | None = None,
+    moved: NDArray[np.int64] | None = None,
+) -> Shown: ...
+def enforce_answers(
+    labels: Shown,
+    evidence: Grouped,
+    sizes: NDArray[np.int64] | None = None,
+    moved: NDArray[np.int64] | None = None,
+) -> Shown:
     """Change labels as little as possible so that they contradict no answer.
 
     Return them if nothing has to change. A learner may treat many rows as one, or show a clustering that
@@ -26,20 +41,22 @@ def enforce_answers(labels: Shown, evidence: Grouped, sizes: NDArray[np.int64] |
     its rows have. If a cannot-link separates two groups with the same label, the smaller one gets a new
     label. Groups that leave the same label share a new one unless a cannot-link separates them, too. The
     labels of rows without an answer do not change. `sizes` has the number of rows of each cluster, if the
-    caller knows it.
+    caller knows it. Rows that somebody has `moved` go to the others of their group, and leave rather than
+    others do.
     """
     groups = evidence.groups()
     if len(groups.row) == 0:
         return labels
     size = count_labels(labels) if sizes is None else sizes
     given = labels.take(groups.row)
-    old, support = _majority_labels(given, groups, len(size))
+    stays = None if moved is None or len(moved) == 0 else ~np.isin(groups.row, moved)
+    old, support, rank = _majority_labels(given, groups, len(size), stays)
     pairs = groups.cannot_link
     broken = pairs[old[pairs[:, 0]] == old[pairs[:, 1]]]
     divided = support < np.bincount(groups.number)
     if len(broken) == 0 and not divided.any():
         return labels
-    new = _separate_groups(old, support, broken, len(size))
+    new = _separate_groups(old, rank, broken, len(size))
     moves = (divided | (new != old))[groups.number]
     then = new[groups.number[moves]]
     changed = replace_labels(labels, groups.row[moves], then)
@@ -51,17 +68,23 @@ def enforce_answers(labels: Shown, evidence: Grouped, sizes: NDArray[np.int64] |
 
 
 def _majority_labels(
-    given: Labels, groups: Groups, n_labels: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The label that most rows of each group have, the lowest of equals, and how many rows have it."""
-    keys, votes = np.unique(groups.number * n_labels + given, return_counts=True)
+    given: Labels, groups: Groups, n_labels: int, stays: NDArray[np.bool_] | None
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """The label that most rows of each group have, the lowest of equals, how many have it, and its rank.
+
+    Rows that stay come before any number of others.
+    """
+    keys, of, votes = np.unique(groups.number * n_labels + given, return_inverse=True, return_counts=True)
+    rank = votes
+    if stays is not None:
+        rank = votes + (len(given) + 1) * np.bincount(of, stays, len(keys)).astype(np.int64)
     group, label = np.divmod(keys, n_labels)
     first = np.flatnonzero(np.diff(group, prepend=-1))  # position of each group's first label
-    support = np.maximum.reduceat(votes, first)
-    best = np.flatnonzero(votes == support[group])[::-1]
-    majority = np.empty_like(support)
-    majority[group[best]] = label[best]  # the last one assigned is the lowest
-    return majority, support
+    most = np.maximum.reduceat(rank, first)
+    best = np.flatnonzero(rank == most[group])[::-1]
+    majority, support = np.empty_like(most), np.empty_like(most)
+    majority[group[best]], support[group[best]] = label[best], votes[best]  # the last assigned is the lowest
+    return majority, support, most
 
 
 def _separate_groups(

@@ -75,6 +75,20 @@ def pair_moved_rows(
     return facts
 
 
+def list_moved_rows(facts: Sequence[Fact], labels: Labels) -> list[int]:
+    """Return the rows that the pairs of `pair_moved_rows` move out of the clusters that they were in.
+
+    Rows that become a cluster differ from all leads, also from that of the row that they are joined with.
+    """
+    differs = {(fact.first, int(labels[fact.second])) for fact in facts if fact.answer == "no"}
+    joined = {
+        fact.second
+        for fact in facts
+        if fact.answer == "yes" and (fact.first, int(labels[fact.second])) in differs
+    }
+    return sorted({fact.first for fact in facts} | joined)
+
+
 def _find_lead_of(
     rows: Sequence[int], to: int, labels: Labels, groups: Groups, X: NDArray[Any] | None
 ) -> int | None:

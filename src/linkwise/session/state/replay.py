@@ -28,6 +28,7 @@ from linkwise.learn.run import Run
 from linkwise.session.journal.events import WITH_FACTS, Event
 from linkwise.session.journal.stored_clustering import Doubts, StoredClustering
 from linkwise.session.state.colours import Identities, Shade, match_numbers, number_rows, show_numbers
+from linkwise.session.state.corrections import list_moved_rows
 from linkwise.session.state.event_lists import add_event, constraints_of, evidence_of, facts_of
 from linkwise.session.state.suspects import find_doubts
 from linkwise.types import Labels, Progress
@@ -276,6 +277,8 @@ def _count_known(events: Sequence[Event], known: int) -> int:
 def _apply_event(run: Run, event: Event) -> None:
     """Tell the run of a learner about one event."""
     if event.kind in WITH_FACTS:
+        if event.kind == "move":
+            run.mark_moved(list_moved_rows(event.facts, run.labels))
         add_event(run.evidence, event)
         run.refresh()
         run.update_labels()
