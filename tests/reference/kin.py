@@ -367,10 +367,10 @@ def items_of(groups):
 class State:
     """Items whose neighbourhood is known, in order, and what came of those that were asked about."""
 
-    def __init__(self, facts, kernels, start, size, askable):
+    def __init__(self, facts, kernels, start, size, askable, corrected=frozenset()):
         self.facts, self.kernels, self.start, self.size, self.askable = facts, kernels, start, size, askable
         self.order, self.cover, self.doubtful, self.tried = [], {}, set(), set()
-        self.blamed, self.placing = set(), None
+        self.blamed, self.placing, self.corrected = set(), None, corrected
         self.answers, self.sharpness = [], best_sharpness([])
         self.far_answers = []  # how likely each was yes without the far rate, and whether it was
         self.weights, self.weighed_at = None, 0
@@ -486,7 +486,7 @@ class State:
         return np.array([[float(item in home) for home in homes] for item in items_of(homes)])
 
     def taught(self, homes):
-        """The items of each neighbourhood that teach: all that were asked about, and some of the others.
+        """The items of each neighbourhood that teach: all, but of those that a person has moved only some.
 
         With these it has no more than the others have on average, or one more than were asked about.
         """
@@ -494,11 +494,9 @@ class State:
         for a, home in enumerate(homes):
             others = [len(other) for b, other in enumerate(homes) if b != a] or [len(home)]
             most = max(sum(item in asked for item in home) + 1, int(np.ceil(np.mean(others))))
-            given = sorted(
-                (item for item in home[1:] if item not in asked), key=lambda item: item * 2654435761 % 2**32
-            )
-            kept = [item for item in home if item in asked or item == home[0]]
-            kept += given[: max(most - len(kept), 0)]
+            moved = [item for item in home[1:] if item in self.corrected and item not in asked]
+            kept = [item for item in home if item not in moved]
+            kept += sorted(moved, key=lambda item: item * 2654435761 % 2**32)[: max(most - len(kept), 0)]
             found.append([item for item in home if item in kept])
         return found
 
@@ -787,9 +785,9 @@ class State:
 
 
 # ---------------------------------------------------------------- the method
-def kin(facts, kernels, start, *, size, forest, jitter, askable):
+def kin(facts, kernels, start, *, size, forest, jitter, askable, corrected=frozenset()):
     """Ask until nothing is open; `kernels` are the mean and the families."""
-    state = State(facts, kernels, start, size, askable)
+    state = State(facts, kernels, start, size, askable, corrected)
 
     def ask(pair):
         return (yield from facts.ask(*pair, state.labels()))

@@ -95,6 +95,7 @@ class Evidence:
         self._members: dict[int, list[int]] = {}  # rows of the groups that have two or more
         self._apart: dict[int, set[int]] = {}
         self._unsure: set[tuple[int, int]] = set()
+        self.corrected: frozenset[int] = frozenset()  # rows that somebody has moved to another cluster
         self._groups: Groups | None = None
         self._named = _Named(0, np.empty(0, dtype=np.int64), np.empty((0, 2), dtype=np.int64))
         if constraints is not None:
@@ -538,7 +539,7 @@ class Evidence:
         twin = Evidence.__new__(Evidence)  # a new one would number all rows
         twin.n_rows, twin.n_questions = self.n_rows, self.n_questions
         twin._given_group, twin._moved = self._given_group, self._moved.copy()
-        twin._groups, twin._named = self._groups, self._named
+        twin._groups, twin._named, twin.corrected = self._groups, self._named, self.corrected
         twin._pairs, twin._answers = self._pairs[:], self._answers[:]
         twin._origins, twin._unsure = self._origins.copy(), self._unsure.copy()
         twin._members = {group: rows.copy() for group, rows in self._members.items()}

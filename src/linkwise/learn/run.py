@@ -9,7 +9,7 @@ checked; if the belief has changed since the learner started, it starts anew on 
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -103,7 +103,6 @@ class Run:
         self.question: Question | None = None
         self.reason: Reason | None = None
         self._learned: Shown = np.zeros(len(X), dtype=np.int32)  # what the learner concluded last
-        self._moved = np.empty(0, dtype=np.int64)  # rows that somebody has taken out of their clusters
         self._is_outdated = False  # whether the learner would conclude something else by now
         self._enforced: Shown | None = None  # the same without contradictions, if somebody has asked
         self._counted: tuple[Shown, NDArray[np.int64]] = self._learned, np.array([len(X)])  # cluster sizes
@@ -241,10 +240,6 @@ class Run:
         if isinstance(self._learner, SupportsCurrentLabels):
             self._is_outdated, self._enforced = True, None  # most are never read
 
-    def mark_moved(self, rows: Sequence[int]) -> None:
-        """Let rows go where others are that they belong to, and leave rather than others; then `refresh`."""
-        self._moved = np.union1d(self._moved, np.asarray(rows, dtype=np.int64))
-
     def chance(self) -> float | None:
         """The probability of "yes" to the open question; None if the learner does not estimate it."""
         if (
@@ -379,4 +374,5 @@ class Run:
             return self._learned
         if self._learned is not self._counted[0]:
             self._counted = (self._learned, count_labels(self._learned))
-        return enforce_answers(self._learned, self.evidence, self._counted[1], self._moved)
+        moved = np.array(sorted(self.evidence.corrected), dtype=np.int64)
+        return enforce_answers(self._learned, self.evidence, self._counted[1], moved)

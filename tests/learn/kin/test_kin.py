@@ -67,13 +67,13 @@ def plain_start(X, prepared):
     return plain.Start(prepared.rows, kernel, parts, norm.std() < 0.01 * norm.mean())
 
 
-def compared(X, oracle, *, budget=None, constraints=None, askable=None):
+def compared(X, oracle, *, budget=None, constraints=None, askable=None, corrected=()):
     """Ask both; returns the pairs."""
     with one_blas_thread():
-        return _compared(X, oracle, budget, constraints or lw.Constraints(len(X)), askable)
+        return _compared(X, oracle, budget, constraints or lw.Constraints(len(X)), askable, corrected)
 
 
-def _compared(X, oracle, budget, constraints, askable):
+def _compared(X, oracle, budget, constraints, askable, corrected):
     learner = lw.KIN()
     prepared = learner.prepare(X, SEED)
     of, row = prepared.items.of, prepared.items.first  # identical rows are one item
@@ -85,6 +85,7 @@ def _compared(X, oracle, budget, constraints, askable):
     ]
     evidence, points = Evidence(len(X), constraints), Evidence(len(row))
     points.add_constraints(lw.Constraints(len(row), *given_ones))
+    evidence.corrected = frozenset(corrected)
     run = Run(learner, X, evidence, SEED, prepared=prepared, askable=askable)
     theirs = plain.kin(
         Facts(len(row), *given_ones),
@@ -94,6 +95,7 @@ def _compared(X, oracle, budget, constraints, askable):
         forest=forest_on(prepared.rows),
         jitter=lambda turn: rng_at(SEED, 5, turn).standard_normal(len(row)),
         askable=askable[row],
+        corrected={int(of[at]) for at in corrected},
     )
 
     def assert_same(labels):
@@ -161,6 +163,20 @@ def test_a_set_with_many_given_facts():
     X, y = (part[::2] for part in real(load_wine))
     oracle = TruthOracle(y, unsure=0.1, random_state=0)
     assert len(compared(X, oracle, budget=6, constraints=lw.Constraints.sample(y, 60, 0))) == 6
+
+
+@pytest.mark.slow
+def test_rows_that_a_person_has_moved():
+    """Twelve of one class lie near another one, and teach no more than others do."""
+    X, y = (part[::2] for part in real(load_wine))
+    far = np.square(X - X[y == 0].mean(axis=0)).sum(axis=1)
+    moved = np.flatnonzero(y == 1)[np.argsort(far[y == 1])[:12]].tolist()
+    lead, others = int(np.flatnonzero(y == 1)[-1]), [int(np.flatnonzero(y == k)[0]) for k in (0, 2)]
+    pairs = lw.Constraints(
+        len(X), must_link=[(lead, row) for row in moved], cannot_link=[(moved[0], other) for other in others]
+    )
+    taught = compared(X, TruthOracle(y), budget=12, constraints=pairs, corrected=moved)
+    assert taught != compared(X, TruthOracle(y), budget=12, constraints=pairs)
 
 
 @pytest.mark.slow

@@ -120,6 +120,8 @@ class Known(NamedTuple):
     """(l,) neighbourhood of each, numbered in order of their first items."""
     coverage: Table
     """(l,) coverage of each when it was asked about; nan where it was not."""
+    corrected: NDArray[np.bool_] | None = None
+    """(l,) which of them a person has moved; None: none."""
 
     @property
     def n_neighbourhoods(self) -> int:
@@ -285,24 +287,24 @@ def _sum_similar(coverage: Table, others: Table, amounts: Table) -> Table:
 def _choose_taught(known: Known) -> Rows:
     """Choose the known items that the model learns from, ascending.
 
-    All that were asked about, and the first item of each neighbourhood. More that facts place are often no
-    fair sample: a person who corrects a cluster names the rows that lie near another one, and these would
-    pull the rows of that other cluster over. So with them a neighbourhood has no more items than the others
-    have on average, or one more than were asked about. There are at most `MOST_KNOWN` that nobody was asked
-    about, in a fixed order, so that the next question is about nearly the same ones.
+    Of items that a person has moved only some: they are no fair sample, since who corrects a cluster names
+    the rows that lie near another one, and these would pull the rows of that other cluster over. So with them
+    a neighbourhood has no more items than the others have on average, or one more than were asked about.
+    There are at most `MOST_KNOWN` that nobody was asked about, in a fixed order, so that the next question
+    is about nearly the same ones.
     """
     is_asked, is_first, k = ~np.isnan(known.coverage), known.is_first(), known.n_neighbourhoods
-    size = np.bincount(known.label, minlength=k)
-    others = -(-(size.sum() - size) // max(k - 1, 1)) if k > 1 else size
-    n_asked = np.bincount(known.label[is_asked], minlength=k)
-    most = np.maximum(n_asked + 1, others)
-    given = np.flatnonzero(~is_asked)
-    mixed = known.items[given] * MIXER % 2**32
-    order = given[np.lexsort((mixed, ~is_first[given], known.label[given]))]
-    start = np.searchsorted(known.label[order], np.arange(k))
-    rank = np.arange(len(order)) - start[known.label[order]]
-    label = known.label[order]
-    order = order[is_first[order] | (rank + n_asked[label] < most[label])]
+    size, order = np.bincount(known.label, minlength=k), np.flatnonzero(~is_asked)
+    if known.corrected is not None and known.corrected.any():
+        is_extra = known.corrected & ~is_asked & ~is_first
+        others = -(-(size.sum() - size) // (k - 1)) if k > 1 else size
+        most = np.maximum(np.bincount(known.label[is_asked], minlength=k) + 1, others)
+        room = most - np.bincount(known.label[~is_extra], minlength=k)
+        extra = np.flatnonzero(is_extra)
+        extra = extra[np.lexsort((known.items[extra] * MIXER % 2**32, known.label[extra]))]
+        label = known.label[extra]
+        rank = np.arange(len(extra)) - np.searchsorted(label, np.arange(k))[label]
+        order = np.union1d(order[~is_extra[order]], extra[rank < room[label]])
     if len(order) > MOST_KNOWN:
         weight = np.where(is_first, size[known.label], 0)
         mixed = known.items[order] * MIXER % 2**32

@@ -123,11 +123,13 @@ class Placement(NamedTuple):
         return b"and".join(np.ascontiguousarray(part).tobytes() for part in parts)
 
 
-def place_items(placed: PlacedItems, groups: Groups, placing: int) -> tuple[PlacedItems, Placement]:
+def place_items(
+    placed: PlacedItems, groups: Groups, placing: int, corrected: Rows
+) -> tuple[PlacedItems, Placement]:
     """Give a place to all items for which one follows from the facts; those that had one come first.
 
     `groups` are the components of items by now. The component of the item `placing`, which is asked
-    about, starts no neighbourhood meanwhile; -1 means that there is none.
+    about, starts no neighbourhood meanwhile; -1 means that there is none. A person has moved the `corrected`.
     """
     group = np.full(len(placed.mask), -1, dtype=np.int64)
     group[groups.row] = groups.number
@@ -140,7 +142,8 @@ def place_items(placed: PlacedItems, groups: Groups, placing: int) -> tuple[Plac
     apart = groups.both_ways
     for number in _new_neighbourhoods(placed, groups, apart, has_place, may_start & ~has_place):
         placed = placed.add(groups.row[groups.number == number])
-    return placed, _placement(placed, groups, apart, group, -1 if placing < 0 else int(group[placing]))
+    in_question = -1 if placing < 0 else int(group[placing])
+    return placed, _placement(placed, groups, apart, group, in_question, corrected)
 
 
 def _new_neighbourhoods(
@@ -163,7 +166,12 @@ def _new_neighbourhoods(
 
 
 def _placement(
-    placed: PlacedItems, groups: Groups, apart: Rows, group: Rows, group_in_question: int
+    placed: PlacedItems,
+    groups: Groups,
+    apart: Rows,
+    group: Rows,
+    group_in_question: int,
+    corrected: Rows,
 ) -> Placement:
     items = placed.order
     n_groups = int(groups.number.max(initial=-1)) + 1
@@ -172,7 +180,7 @@ def _placement(
     number = np.full(n_groups + len(items), -1, dtype=np.int64)
     first = np.sort(np.unique(of, return_index=True)[1])
     number[of[first]] = np.arange(len(first))
-    known = Known(items, number[of], placed.coverage[items])
+    known = Known(items, number[of], placed.coverage[items], np.isin(items, corrected))
     unplaced = groups.row[~placed.mask[groups.row] & (groups.number != group_in_question)]
     used, component = np.unique(group[unplaced], return_inverse=True)
     component_of = np.full(n_groups, -1, dtype=np.int64)
@@ -362,7 +370,7 @@ class Posterior:
         """A short name for all that the regression depends on."""
         name = blake2b(self.learned.kernel_key, digest_size=16)
         for part in self.known:
-            name.update(part.tobytes())
+            name.update(np.ascontiguousarray(part).tobytes())
             name.update(b"and")
         return name.digest()
 
@@ -418,7 +426,9 @@ def believe(
     is_same = last is not None and last.groups is groups and last.placed is placed
     if last is not None and is_same and _group_of(groups, last.placing) == _group_of(groups, placing):
         return replace(last, task=task, n_facts=n_facts, placing=placing, learned=learned)
-    return Posterior(task, n_facts, groups, *place_items(placed, groups, placing), placing, learned)
+    corrected = task.items.of[sorted(task.problem.evidence.corrected)]
+    found = place_items(placed, groups, placing, corrected)
+    return Posterior(task, n_facts, groups, *found, placing, learned)
 
 
 def _group_of(groups: Groups, item: int) -> int:

@@ -375,4 +375,7 @@ def _join(chance: Table, place: Rows, excluded: Mask, components_apart: Rows) ->
 
 def _with(known: Known, items: Rows, label: Rows) -> Known:
     coverage = np.concatenate([known.coverage, np.full(len(items), np.nan)])
-    return Known(np.concatenate([known.items, items]), np.concatenate([known.label, label]), coverage)
+    corrected = None if known.corrected is None else np.append(known.corrected, np.zeros(len(items), bool))
+    return Known(
+        np.concatenate([known.items, items]), np.concatenate([known.label, label]), coverage, corrected
+    )

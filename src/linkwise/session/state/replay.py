@@ -278,7 +278,7 @@ def _apply_event(run: Run, event: Event) -> None:
     """Tell the run of a learner about one event."""
     if event.kind in WITH_FACTS:
         if event.kind == "move":
-            run.mark_moved(list_moved_rows(event.facts, run.labels))
+            run.evidence.corrected |= frozenset(list_moved_rows(event.facts, run.labels))
         add_event(run.evidence, event)
         run.refresh()
         run.update_labels()
