@@ -18,7 +18,9 @@ from urllib.parse import urlsplit
 import pytest
 
 from commands import write_fruit
+from linkwise.app.cli.commands import serve
 from linkwise.app.page.hub import Hub
+from linkwise.app.page.row_places import MAP_THREAD
 from linkwise.app.page.socket_client import SocketClient
 from linkwise.session.session import Session
 from patience import patience, wait_until
@@ -190,3 +192,16 @@ def answer_all(page, cookie, saved, begun):
             said = ("no", "yes", "unsure")[len(saved) % 3]
             if view.answer(said)["ok"]:
                 saved.append(said)
+
+
+def test_a_map_in_the_making_does_not_abort_the_end(monkeypatch):
+    """Python would end around its thread, whose native code then aborts the process."""
+    ended, may_go = [], threading.Event()
+    monkeypatch.setattr(serve, "_end_at_once", lambda *_: ended.append(True))
+    thread = threading.Thread(target=may_go.wait, name=MAP_THREAD, daemon=True)
+    thread.start()
+    asyncio.run(serve._close_hub(Hub(""), None))
+    may_go.set()
+    thread.join()
+    asyncio.run(serve._close_hub(Hub(""), None))
+    assert ended == [True]

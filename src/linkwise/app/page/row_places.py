@@ -19,7 +19,8 @@ from linkwise.types import Labels
 # Coordinates of the rows in the plot.
 Places = NDArray[np.float32]
 ENOUGH = 0.8  # of the variance on two axes, with which they show the rows well
-MOST_PROPOSED = 100_000  # rows that are placed by neighbours without being asked for: it takes a few seconds
+MOST_PROPOSED = 20_000  # rows: more are placed by neighbours on request alone, since it takes longer
+MAP_THREAD = "linkwise map"
 COMPARED = {"record": "compared columns", "text": "texts", "image": "images", "series": "curves"}
 
 
@@ -112,7 +113,7 @@ class RowPlaces:
                 if self._wanted is run:
                     self._found = found
 
-        threading.Thread(target=work, name="linkwise map", daemon=True).start()
+        threading.Thread(target=work, name=MAP_THREAD, daemon=True).start()
 
     def show_axes(self) -> None:
         """Show the rows on their axes again, and forget a map that is being made."""

@@ -323,10 +323,14 @@ def _describe_access(access: AccessControl) -> str:
 
 async def _close_hub(hub: Hub, subject: PageSource) -> None:
     """Let go of the session. A thread deep in a computation cannot be stopped, but left: all is stored."""
+    from linkwise.app.page.row_places import MAP_THREAD
+
     try:
         await asyncio.wait_for(hub.close(), CLOSE_S)
     except TimeoutError:
         _end_at_once(subject, hub)
+    if any(thread.name == MAP_THREAD for thread in threading.enumerate()):
+        _end_at_once(subject, hub)  # native code in a thread aborts where Python ends around it
 
 
 def _end_at_once(subject: PageSource, hub: Hub) -> None:
