@@ -88,7 +88,7 @@ def test_what_is_wrong_is_shown_and_the_person_tries_again(open_start, folder):
     fruit = write_fruit(folder / "fruit.csv")
     page = open_start()
     page.evaluate(DROP, ["print()", "fruit.py"])
-    wait_for_notice(page, "linkwise reads no table from a file that is called 'fruit.py'.")
+    wait_for_notice(page, "'fruit.py' is not a data file that linkwise can read.")
     path = page.get_by_label("Path of a file or a folder")
     path.fill("none.csv")
     page.get_by_role("button", name="Open", exact=True).click()

@@ -78,7 +78,7 @@ def read_folder(
         there = f" (there are {join_names(names, 3)})" if names else ""
         raise DataError(
             f"{folder} is a folder without images ({', '.join(IMAGES)}) or texts ({', '.join(TEXTS)}){there}."
-            " To read a table, name its file."
+            " Pass the file of a table to read it."
         )
     if len(chosen) == 1:
         raise DataError(

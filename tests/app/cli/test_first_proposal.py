@@ -110,7 +110,7 @@ def test_a_program_hears_of_what_was_decided(tmp_path, linkwise):
     data = tmp_path / "rows.csv"
     data.write_text(NUMBERS, encoding="utf-8")
     done = linkwise("ask", data, "--json", "--budget", 0)
-    assert "linkwise: Decided by the values: 'b' identifies the rows" in done.stderr
+    assert "linkwise: The values suggest: 'b' identifies the rows" in done.stderr
     assert f"linkwise: linkwise ask {shlex.quote(str(data))} --id b --as-is" in done.stderr
 
 
@@ -177,7 +177,7 @@ def test_clusters_are_made_and_explained_of_what_the_values_suggest(people, link
     done = linkwise("cluster", people, "--constraints", "ids.csv", "--method", *method, "--clusters", 3)
     assert done.exit_code == 0, done.stderr
     assert done.stdout.splitlines()[1].startswith("C00,")
-    assert "Decided by the values: 'customer' identifies the rows" in " ".join(done.stderr.split())
+    assert "The values suggest: 'customer' identifies the rows" in " ".join(done.stderr.split())
     Path("clusters.csv").write_text(done.stdout)
     explained = linkwise("explain", people, "--labels", "clusters.csv")
     assert explained.exit_code == 0, explained.stderr

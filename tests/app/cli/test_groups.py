@@ -640,7 +640,7 @@ def test_a_counter_that_begins_anew_in_each_file_is_left_out(linkwise, tmp_path)
 def test_groups_as_they_are(linkwise, tmp_path):
     folder = write_sales(tmp_path)
     begun = linkwise("ask", folder, "--terminal", "--groups", 50, "--as-is", said="q\n")
-    assert "Decided by the values" not in begun.stdout
+    assert "The values suggest" not in begun.stdout
     with Session.open(folder / "session.linkwise") as session:
         assert "log" not in session.source["choices"]
         assert "proposed" not in session.source

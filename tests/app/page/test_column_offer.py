@@ -92,7 +92,7 @@ def test_the_weights_are_applied_and_taken_back(orders):
     assert ask(presenter, "columns", action="restore", columns=["size", "shop", "day"]).moves_places
     assert presenter.places() == places
     assert presenter.state()["columns"] is None
-    assert refuse(presenter, "restore")["text"] == "There is nothing that could be taken back."
+    assert refuse(presenter, "restore")["text"] == "Nothing can be taken back."
     assert project.session.X.tolist() == X.tolist()
     assert sorted(one.suffix for one in project.path.parent.glob("*before*")) == [".linkwise"] * 2
 
@@ -246,7 +246,7 @@ def test_a_click_on_an_older_proposal_weighs_nothing(orders):
     assert "weights" not in project.session.source["choices"]
     assert not list(project.path.parent.glob("*before*"))
     weigh(presenter)
-    assert "else to take back by now: size, shop, day." in refuse(presenter, "restore", ["shop"])["text"]
+    assert "By now you can take back size, shop, day instead." in refuse(presenter, "restore", ["shop"])["text"]
     assert project.session.source["choices"]["weights"] == WEIGHTS
 
 

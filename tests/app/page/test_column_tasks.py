@@ -116,7 +116,7 @@ def test_a_task_is_taken_back_as_a_whole(contacts, tmp_path):
     choose(presenter, "duplicates")
     assert presenter.state()["columns"]["task"] == "Find duplicates"
     refused = presenter.handle({"id": "a", "do": "columns", "action": "restore", "columns": ["Group texts"]})
-    assert "There is something else to take back by now" in refused.body["error"]["text"]
+    assert "By now you can take back" in refused.body["error"]["text"]
     presenter.close()
     project = open_project(tmp_path / "contacts.csv", tmp_path / "c.linkwise", Reading(), MethodChoice())
     again = present_project(project)

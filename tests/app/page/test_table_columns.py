@@ -145,7 +145,7 @@ def test_before_the_first_answer_everything_can_be_chosen(opened, tmp_path):
     ]  # fmt: skip
     assert state["question"]["first"]["name"].startswith("X")
     assert state["notes"] != notes
-    assert not any("Decided by the values" in note for note in state["notes"])
+    assert not any("The values suggest" in note for note in state["notes"])
     assert any("Missing values were filled in: bonus" in note for note in state["notes"])
 
 

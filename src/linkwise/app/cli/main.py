@@ -148,7 +148,7 @@ def linkwise(
     if context.invoked_subcommand is not None:
         if wants_page:
             command = context.invoked_subcommand
-            raise typer.BadParameter(f"--port and --browser belong behind the command: linkwise {command} …")
+            raise typer.BadParameter(f"Pass --port and --browser after the command: linkwise {command} …")
         return
     from linkwise.app.cli.commands.serve import PageAddress, can_open
 

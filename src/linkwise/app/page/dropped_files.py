@@ -44,7 +44,7 @@ def clean_name(name: str) -> str:
     stem, ending = _split_name(base)
     if not ending.lower().endswith(ENDINGS):
         raise DataError(
-            f"linkwise reads no table from a file that is called {base[:80]!r}. Use a file such as .csv,"
+            f"{base[:80]!r} is not a data file that linkwise can read. Use a file such as .csv,"
             " .xlsx or .parquet, or the path of a folder of pictures or texts."
         )
     most = MOST_BYTES_OF_NAME - len(ending)

@@ -60,7 +60,7 @@ def advise(rows: Rows, data: Path, session: tuple[object, ...], reading: Reading
             said = f"{few} {merge_full_stops(has)} To see it instead:"
     elif proposals:
         command = _write_command(verb, data, take_proposals(reading, proposals), (AS_IS.flag, *session))
-        said = "To decide otherwise, change this command:"
+        said = "Change this command to read the data otherwise:"
     else:
         return Advice(notes, warnings)
     return Advice((*notes, said), (*warnings, said), command)
@@ -71,7 +71,7 @@ def advise_on_groups(taken: Sequence[Proposal], data: Path, reading: Reading, ve
     if not taken:
         return Advice()
     command = _write_command(verb, data, take_proposals(reading, taken), (AS_IS.flag, "--session", "NEW"))
-    return Advice((describe_proposals(taken), "To decide otherwise, change this command:"), (), command)
+    return Advice((describe_proposals(taken), "Change this command to read the data otherwise:"), (), command)
 
 
 def _write_command(verb: str, data: Path, reading: Reading, more: tuple[object, ...]) -> str:
@@ -92,7 +92,7 @@ def _are_bare_numbers(rows: Rows) -> bool:
 
 def describe_proposals(proposals: Sequence[Proposal]) -> str:
     """Say what was taken of the values of a table, and why."""
-    return merge_full_stops(f"Decided by the values: {'; '.join(one.reason for one in proposals)}.")
+    return merge_full_stops(f"The values suggest: {'; '.join(one.reason for one in proposals)}.")
 
 
 # ---------------------------------------------------------------- a table beside the data

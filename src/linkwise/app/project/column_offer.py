@@ -97,12 +97,9 @@ class ColumnOffer:
         """
         now = self._weighed or ((self._task,) if self._task else ())
         if self._project is None or not now:
-            raise DataError("There is nothing that could be taken back.")
+            raise DataError("Nothing can be taken back.")
         if tuple(shown) != now:
-            raise DataError(
-                f"There is something else to take back by now: {join_names(now)}. Nothing has changed."
-                " Look at it again."
-            )
+            raise DataError(f"By now you can take back {join_names(now)} instead. Nothing has changed.")
         recoded = take_back(self._project)
         self._follow(recoded.project)
         return recoded

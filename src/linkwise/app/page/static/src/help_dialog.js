@@ -32,7 +32,7 @@ const TEAM_KEY = ["T", "Team: how often each person is wrong, and how often two 
 
 const ANSWERS = [
   "linkwise derives what follows from your answers, and does not ask about it. The clusters change with every answer.",
-  "Undo takes the last answer back, and the history changes or takes back any other.",
+  "Undo takes the last answer back. In the history you can change any other answer, or take it back.",
 ];
 const TEAM_ANSWERS = "Each person changes only their own answers.";
 

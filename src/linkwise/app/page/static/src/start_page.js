@@ -8,7 +8,7 @@ import { formatCount, formatTime } from "./wording.js";
 /** @import { RecentSession, Request, StartState } from "./protocol.d.ts" */
 
 const LARGE = 2 ** 20;
-const FOLDER = "A folder is not copied. Type its path above and press Open.";
+const FOLDER = "A folder is not copied. Use its path.";
 const UNSENT = "The file could not be sent. Try again, or type its path.";
 
 /** @param {RecentSession} session */
@@ -25,7 +25,7 @@ export function describeSession({ answers, clusters, when, problem }) {
  */
 export function findObstacle({ name, size }, { largest }) {
   if (size <= largest) return "";
-  return `${name} has more than ${Math.floor(largest / LARGE)} MiB. Type its path above: then it is not copied.`;
+  return `${name} has more than ${Math.floor(largest / LARGE)} MiB. Use its path instead, which copies nothing.`;
 }
 
 export class StartPage {
