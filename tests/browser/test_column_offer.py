@@ -102,6 +102,7 @@ def test_a_click_opens_the_columns_that_the_answers_follow_and_another_compares_
     assert "A change replays all 24 answers." in page.locator("dialog .lw-foot").inner_text()
     page.get_by_role("button", name="Apply").click()
     page.wait_for_selector("dialog", state="detached")
-    offer.wait_for(state="hidden")
+    offer.get_by_role("button", name="Take the task back").wait_for()
+    assert offer.get_by_text(re.compile("Your answers do not follow")).count() == 0
     assert "r-before.linkwise" in page.locator(".lw-notice").first.inner_text()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

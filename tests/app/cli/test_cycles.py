@@ -117,7 +117,7 @@ def test_items_are_asked_about_and_extended(tmp_path, linkwise):
     begun = linkwise("ask", folder, *options, said="n\ny\nq\n")
     assert begun.exit_code == 0, begun.stderr
     assert "sent (weekday)" in begun.stdout
-    path = tmp_path / "parts.linkwise"
+    path = folder / "session.linkwise"
     make_messages(1).write_parquet(tmp_path / "b.parquet")
     added = linkwise("extend", path, tmp_path / "b.parquet")
     assert added.exit_code == 0, added.stderr

@@ -246,7 +246,9 @@ def test_a_click_on_an_older_proposal_weighs_nothing(orders):
     assert "weights" not in project.session.source["choices"]
     assert not list(project.path.parent.glob("*before*"))
     weigh(presenter)
-    assert "By now you can take back size, shop, day instead." in refuse(presenter, "restore", ["shop"])["text"]
+    assert (
+        "By now you can take back size, shop, day instead." in refuse(presenter, "restore", ["shop"])["text"]
+    )
     assert project.session.source["choices"]["weights"] == WEIGHTS
 
 
