@@ -793,7 +793,7 @@ def test_a_name_leads_nowhere_else(start, tmp_path, name, stored):
 def test_only_data_are_kept(start, tmp_path, name):
     status, _, text = send_file(start, name)
     assert status == 400
-    assert "linkwise reads no table" in json.loads(text)["text"]
+    assert "is not a data file" in json.loads(text)["text"]
     assert list_files(tmp_path / "inside") == ["inside"]
 
 
