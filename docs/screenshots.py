@@ -115,6 +115,7 @@ def pictures(browser: Browser, folder: Path) -> None:
     with served(folder, file.name, "--id", "wine", "--budget", "24") as (_, address):
         page = opened(browser, address, DESKTOP)
         answer(page, classes, 14)
+        page.wait_for_selector(".lw-axes >> text=No axes:")
         photograph(page, "page")
         page.emulate_media(color_scheme="dark")
         photograph(page, "page-dark")
