@@ -163,6 +163,8 @@ class Doing(RuleBasedStateMachine):
             return
         found, event = self.session.labels, self.session.events[-1]
         assert (event.kind, len(event.facts)) == ("move", n_stored[0])
+        for fact in event.facts:
+            assert (found[fact.first] == found[fact.second]) == (fact.answer == "yes")
         if target is None:
             assert all(fact.answer == "no" for fact in event.facts)
         else:  # rows of which nothing was said may follow them, or leave the cluster that they go to
