@@ -103,7 +103,6 @@ class Run:
         self.question: Question | None = None
         self.reason: Reason | None = None
         self._learned: Shown = np.zeros(len(X), dtype=np.int32)  # what the learner concluded last
-        self._is_outdated = False  # whether the learner would conclude something else by now
         self._enforced: Shown | None = None  # the same without contradictions, if somebody has asked
         self._counted: tuple[Shown, NDArray[np.int64]] = self._learned, np.array([len(X)])  # cluster sizes
         self._checked: Question | None = None  # the learner's question, while its answer is checked
@@ -238,7 +237,7 @@ class Run:
         if self.question is None or not self._problem.shows_labels:
             return
         if isinstance(self._learner, SupportsCurrentLabels):
-            self._is_outdated, self._enforced = True, None  # most are never read
+            self._show(self._learner.current_labels(self.state))
 
     def chance(self) -> float | None:
         """The probability of "yes" to the open question; None if the learner does not estimate it."""
@@ -353,9 +352,6 @@ class Run:
     @property
     def shown(self) -> Shown:
         """The best clustering so far; computed when it is read, since most of them never are."""
-        shows = self._is_outdated and self._problem.shows_labels
-        if shows and isinstance(self._learner, SupportsCurrentLabels):
-            self._show(self._learner.current_labels(self.state))
         if self._enforced is None:
             self._enforced = self._enforce()
         return self._enforced
@@ -367,7 +363,7 @@ class Run:
 
     def _show(self, labels: Shown) -> None:
         """Take labels of the learner, or the same again after other answers."""
-        self._learned, self._enforced, self._is_outdated = labels, None, False
+        self._learned, self._enforced = labels, None
 
     def _enforce(self) -> Shown:
         if not (self._problem.shows_labels and self._enforces):

@@ -287,9 +287,9 @@ def _sum_similar(coverage: Table, others: Table, amounts: Table) -> Table:
 def _choose_taught(known: Known) -> Rows:
     """Choose the known items that the model learns from, ascending.
 
-    Of items that a person has moved only some: they are no fair sample, since who corrects a cluster names
-    the rows that lie near another one, and these would pull the rows of that other cluster over. So with them
-    a neighbourhood has no more items than the others have on average, or one more than were asked about.
+    Items that a person has moved are no fair sample: they lie near another cluster, whose rows they would
+    pull over. So a neighbourhood takes them only until it has as many items as the others have on average,
+    or one more than were asked about.
     There are at most `MOST_KNOWN` that nobody was asked about, in a fixed order, so that the next question
     is about nearly the same ones.
     """

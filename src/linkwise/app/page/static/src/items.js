@@ -7,7 +7,7 @@ import { formatCount } from "./wording.js";
 
 export const FIRST = { tag: "A", square: false };
 export const SECOND = { tag: "B", square: true };
-/** What is said of a difference after the name of its column. @type {Record<Grade, string>} */
+/** How screen readers tell a difference, after the name of its column. @type {Record<Grade, string>} */
 const DIFFERENCES = { slight: ", differs slightly", plain: ", differs", most: ", differs most" };
 const ONLY_SHOWN = "Only shown, not compared";
 /** @type {Comparison} */

@@ -25,7 +25,7 @@ export function createMapChoice(page) {
     axes,
   );
   let isRunning = false;
-  let isAwaited = false; // by a person, who is told when the map is there
+  let isAwaited = false; // whether a person asked for the map, and is told when it is ready
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let proposal;
   const placeUnasked = async () => {
