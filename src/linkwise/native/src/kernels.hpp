@@ -99,5 +99,7 @@ void register_walk(nb::module_& m);
 void register_spanning(nb::module_& m);
 void register_one_spectral(nb::module_& m);
 void register_recut(nb::module_& m);
+void register_record_groups(nb::module_& m);
+void register_sparse_products(nb::module_& m);
 
 }  // namespace linkwise

@@ -77,4 +77,5 @@ NB_MODULE(_native, m) {
     linkwise::register_spanning(m);
     linkwise::register_one_spectral(m);
     linkwise::register_recut(m);
+    linkwise::register_record_groups(m);
 }
