@@ -78,4 +78,5 @@ NB_MODULE(_native, m) {
     linkwise::register_one_spectral(m);
     linkwise::register_recut(m);
     linkwise::register_record_groups(m);
+    linkwise::register_sparse_products(m);
 }
