@@ -83,7 +83,7 @@ class Weights:
 
 
 @dataclass(frozen=True, eq=False)
-class Column:
+class RecordColumn:
     """One column of records.
 
     Attributes
@@ -122,7 +122,7 @@ class Records:
 
     Attributes
     ----------
-    columns : tuple of Column
+    columns : tuple of RecordColumn
         The columns that are compared.
     whole : list of str
         All texts of each record in one, or all values if there are no texts.
@@ -130,18 +130,18 @@ class Records:
         Weighted words and letters of `whole`.
     weights : Weights
         How they were weighted.
-    source_column : Column or None
+    source_column : RecordColumn or None
         Where each record comes from: two of one source do not match.
-    block_column : Column or None
+    block_column : RecordColumn or None
         Only records with the same value can match.
     """
 
-    columns: tuple[Column, ...]
+    columns: tuple[RecordColumn, ...]
     whole: list[str]
     counts: Counts
     weights: Weights
-    source_column: Column | None = None
-    block_column: Column | None = None
+    source_column: RecordColumn | None = None
+    block_column: RecordColumn | None = None
 
     def __len__(self) -> int:
         return len(self.whole)
@@ -267,7 +267,7 @@ def list_compared(table: Table) -> list[str]:
     ]
 
 
-def _read_column(name: str, series: nw.Series[Any]) -> Column | None:
+def _read_column(name: str, series: nw.Series[Any]) -> RecordColumn | None:
     """Decide by its values how a column is compared; None for one that tells nothing."""
     n, kind = len(series), value_kind(series)
     if kind in ("number", "date", "duration"):
@@ -307,16 +307,16 @@ def _names_things(series: nw.Series[Any], numbers: NDArray[np.float64]) -> bool:
 
 def _make_column(
     name: str, kind: Kind, texts: list[str], numbers: NDArray[np.float64] | None = None
-) -> Column:
+) -> RecordColumn:
     missing = np.array([not text for text in texts]) if numbers is None else np.isnan(numbers)
-    column = Column(name, kind, texts, missing, _number_texts(texts), numbers)
+    column = RecordColumn(name, kind, texts, missing, _number_texts(texts), numbers)
     if kind != "text":
         return column
     weights, counts = learn_weights(texts)
     return replace(column, weights=weights, counts=counts)
 
 
-def _read_names(frame: nw.DataFrame[Any], name: str | None) -> Column | None:
+def _read_names(frame: nw.DataFrame[Any], name: str | None) -> RecordColumn | None:
     """A column whose values are the same or not."""
     if name is None:
         return None
@@ -325,7 +325,7 @@ def _read_names(frame: nw.DataFrame[Any], name: str | None) -> Column | None:
     )
 
 
-def _append(column: Column, frame: nw.DataFrame[Any]) -> Column:
+def _append(column: RecordColumn, frame: nw.DataFrame[Any]) -> RecordColumn:
     """The values of a column, and after them those of new rows."""
     series = frame.get_column(column.name)
     new = [clean_text(_write_number(value)) for value in series.to_list()]
@@ -353,12 +353,12 @@ def _read_new_numbers(series: nw.Series[Any], texts: list[str]) -> NDArray[np.fl
     return np.array([float(one.group()) if one else np.nan for one in found])
 
 
-def _take_last(column: Column, n_rows: int) -> Column:
+def _take_last(column: RecordColumn, n_rows: int) -> RecordColumn:
     """The last rows of a column, as far as they are joined into whole records."""
     return replace(column, texts=column.texts[len(column.texts) - n_rows :])
 
 
-def _join_texts(columns: tuple[Column, ...]) -> list[str]:
+def _join_texts(columns: tuple[RecordColumn, ...]) -> list[str]:
     """All texts of each record in one; all values if no column is a text."""
     texts = [column.texts for column in columns if column.kind == "text"]
     cells = texts or [column.texts for column in columns]
