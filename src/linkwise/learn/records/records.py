@@ -100,6 +100,8 @@ class RecordColumn:
         Number of the text among all different ones.
     numbers : ndarray of float64, shape (n_rows,), or None
         Values of a number, NaN where missing; days of a date.
+    unit : float
+        Range of the middle half of the numbers; differences are measured in it.
     counts : Counts or None
         Weighted words and letters of a text.
     weights : Weights or None
@@ -112,6 +114,7 @@ class RecordColumn:
     missing: NDArray[np.bool_]
     value: NDArray[np.int64]
     numbers: NDArray[np.float64] | None = None
+    unit: float = 1.0
     counts: Counts | None = None
     weights: Weights | None = None
 
@@ -309,11 +312,18 @@ def _make_column(
     name: str, kind: Kind, texts: list[str], numbers: NDArray[np.float64] | None = None
 ) -> RecordColumn:
     missing = np.array([not text for text in texts]) if numbers is None else np.isnan(numbers)
-    column = RecordColumn(name, kind, texts, missing, _number_texts(texts), numbers)
+    unit = 1.0 if numbers is None else _measure_range(numbers[~missing])
+    column = RecordColumn(name, kind, texts, missing, _number_texts(texts), numbers, unit)
     if kind != "text":
         return column
     weights, counts = learn_weights(texts)
     return replace(column, weights=weights, counts=counts)
+
+
+def _measure_range(known: NDArray[np.float64]) -> float:
+    """The range of the middle half of numbers, or their deviation if half of them are the same."""
+    low, high = np.percentile(known, (25, 75)) if len(known) else (0.0, 0.0)
+    return float(high - low) or (float(np.std(known)) if len(known) else 1.0) or 1.0
 
 
 def _read_names(frame: nw.DataFrame[Any], name: str | None) -> RecordColumn | None:
