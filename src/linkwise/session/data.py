@@ -17,6 +17,7 @@ from linkwise.cluster.metric.column_choice import ColumnProposal, propose_column
 from linkwise.constraints.error_rates import AssumedRate
 from linkwise.data.column_distances import measure_shown_columns
 from linkwise.data.columns.proposals import PROPOSED, recall_proposals, store_proposals
+from linkwise.data.columns.table import Table
 from linkwise.data.encoding.encoded import block_of
 from linkwise.data.encoding.meaning import ENCODER_HASH, hash_weights, uses_meaning
 from linkwise.data.joining import ClusterColumns, check_order, find_rows, join_frame
@@ -164,6 +165,7 @@ class SessionData:
         moved: dict[str, Any],
         backup: str | os.PathLike[str] | None,
         kept: tuple[list[str] | None, StoredClustering | None],
+        table: Table | None,
     ) -> None:
         """Start the learner; then store what changes, among it the settings of rows that were moved."""
         path, stored = self._journal.store.path, self._state.settings
@@ -191,7 +193,8 @@ class SessionData:
         described = stored.learner if learner is None else describe_learner(learner)
         if rate != stored.error_rate:
             self._recorder.check_agreement(self._state.settled, rate)
-        self._state.start(current, rows, replace(stored, learner=described, error_rate=rate), progress)
+        settings = replace(stored, learner=described, error_rate=rate)
+        self._state.start(current, rows, settings, progress, table)
         if moved:
             if kept[1] is not None:
                 moved |= self._keep_numbers(kept[0], kept[1].labels)
@@ -309,7 +312,7 @@ class SessionData:
                 rows = check_rows(X)
                 now = self._state.settings
                 current = learner if learner and chosen else build_learner(now.learner, rows.shape[1])
-                self._state.start(current, rows, now, progress)
+                self._state.start(current, rows, now, progress, None if read is None else read.table)
                 changes |= self._keep_numbers(before[1], read_labels(before[3].shown))
                 self._replace_data(changes, backup, len(chosen))
         except BaseException:

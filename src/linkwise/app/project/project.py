@@ -51,7 +51,8 @@ from linkwise.app.project.method_choice import (
     MethodChoice,
     build_first_learner,
     build_next_learner,
-    choose_by_proposals,
+    choose_by_table,
+    describe_choice,
     learner_phrase,
 )
 from linkwise.app.project.options import (
@@ -295,9 +296,9 @@ def _open_project(
     if n_groups is None:
         source = _describe_source(data, path, reading)
         rows = read_shown_rows(data, source, path.parent, progress, propose=not kept.as_is)
-        choice = choose_by_proposals(choice, rows.table)
+        given, choice = choice, choose_by_table(choice, rows.table)
         source["choices"] = rows.table.choices
-        notes = rows.notes
+        notes = (*rows.notes, *describe_choice(given, choice))
     else:
         with open_engine(kept) as engine:
             groups, source = summarize_data(
@@ -316,7 +317,8 @@ def _open_project(
         refuse_more_than_rows(choice.n_clusters, len(table))
     rate = rate_of_new_session(kept.error_rate)
     learner = build_first_learner(choice)
-    session = Session(encoded.X, learner, ids=ids, source=source, error_rate=rate, progress=progress)
+    data_of_session = rows if n_groups is None else encoded.X
+    session = Session(data_of_session, learner, ids=ids, source=source, error_rate=rate, progress=progress)
     brought = _import_pairs(session, rows.encoded.X, pairs, old)
     _set_guidelines(session, kept)
     try:
@@ -373,7 +375,7 @@ def _resume_project(
     begin = partial(
         Session.open,
         path,
-        rows.encoded.X,
+        rows if groups is None else rows.encoded.X,
         learner,
         ids=ids,
         source=source | {"choices": rows.table.choices},
@@ -507,7 +509,8 @@ def open_with_current_labels(
             if of_groups
             else read_rows(data, recall_reading(source), progress=progress)
         )
-        current = Session.open(path, rows.encoded.X, ids=row_ids(rows.table), progress=progress)
+        given = rows.encoded.X if of_groups else rows
+        current = Session.open(path, given, ids=row_ids(rows.table), progress=progress)
     except (DataError, DataMismatchError, FileNotFoundError) as error:
         return session, _describe_stale_labels(path, f"{data} cannot be used ({error})")
     session.close()
@@ -548,7 +551,7 @@ def open_with_data(
         if is_same and knows_all:
             stack.pop_all()
             return session, data, reading, rows
-    return Session.open(path, X, ids=ids, progress=progress), data, reading, rows
+    return Session.open(path, rows, ids=ids, progress=progress), data, reading, rows
 
 
 def _knows_all(session: Session) -> bool:
