@@ -80,7 +80,9 @@ CACHE = Option("--cache", "cache", "folder for the clusterings", "folder", "DIR"
 MAX_LEAVES = Option("--max-leaves", "max_leaves", "largest number of rules")
 MIN_SAMPLES = Option("--min-samples", "min_samples", "rows in a dense neighbourhood", default=4)
 
-SOURCE = Option("--source", "source", "column: records of one source never match", str, "COLUMN")
+ORIGIN = Option(
+    "--origin", "origin", "column of where records come from: two of one origin never match", str, "COLUMN"
+)
 SAME = Option("--same", "same", "column in which matching records agree", str, "COLUMN")
 
 _K = {"options": (N_CLUSTERS,), "needs": ("n_clusters",)}
@@ -133,7 +135,7 @@ METHODS = (
         "RecordLinkage",
         "learn.records.linkage",
         "Finds the records of the same person or thing: learns how much each column counts.",
-        options=(SOURCE, SAME),
+        options=(ORIGIN, SAME),
         uses_pairs=True,
     ),
     _learner(

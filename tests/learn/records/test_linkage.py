@@ -40,9 +40,9 @@ def test_wrong_answers_cost_little():
     assert np.mean(scores) > 0.9
 
 
-def test_records_of_one_source_never_match():
+def test_records_of_one_origin_never_match():
     world = draw_world(seed=1)
-    model = lw.RecordLinkage(source="shop", random_state=0).fit(world.table, oracle=world.oracle(), budget=10)
+    model = lw.RecordLinkage(origin="shop", random_state=0).fit(world.table, oracle=world.oracle(), budget=10)
     shop = world.table["shop"].to_numpy()
     for label in np.unique(model.labels_):
         shops = shop[model.labels_ == label].tolist()

@@ -57,8 +57,8 @@ class RecordLinkage(ActiveLearner):
 
     Parameters
     ----------
-    source : str, optional
-        A column that tells where a record comes from. Two records of one source never match.
+    origin : str, optional
+        A column that tells where a record comes from. Two records of one origin never match.
     same : str, optional
         A column in which matching records agree.
     random_state : int, RandomState or None, default=None
@@ -93,7 +93,7 @@ class RecordLinkage(ActiveLearner):
 
     leaves_noise: ClassVar[bool] = False
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "source": [str, None],
+        "origin": [str, None],
         "same": [str, None],
         "random_state": ["random_state"],
     }
@@ -101,11 +101,11 @@ class RecordLinkage(ActiveLearner):
     def __init__(
         self,
         *,
-        source: str | None = None,
+        origin: str | None = None,
         same: str | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
-        self.source = source
+        self.origin = origin
         self.same = same
         self.random_state = random_state
 
@@ -119,7 +119,7 @@ class RecordLinkage(ActiveLearner):
     def prepare_table(self, table: Table, seed: int, *, progress: Progress | None = None) -> PreparedRecords:
         """Find the pairs of records that may match, and compare them."""
         names = list_compared(table)
-        records = make_records(table.frame, names, source=self.source, same=self.same)
+        records = make_records(table.frame, names, source=self.origin, same=self.same)
         return prepare_records(records, seed, progress)
 
     def start(self, problem: Problem) -> RecordState:
