@@ -55,11 +55,16 @@ BY_ID = (
 )
 
 
-def describe_rows(rows: Rows) -> dict[str, Any]:
-    """Describe how rows were read, as the source of a session holds it."""
+def describe_rows(
+    rows: Rows, source: dict[str, Any] | None, before: dict[str, Any] | None = None
+) -> dict[str, Any]:
+    """Describe how rows were read, as the source of a session holds it, with what else is told of it."""
+    if source is not None and "choices" in source:  # it tells all of that itself
+        return source
     proposed = store_proposals(rows.table.proposals)
     encoder = {ENCODER_HASH: hash_weights()} if uses_meaning(rows.table.reading.text_by) else {}
-    return {**store_reading(rows.table.reading), **({PROPOSED: proposed} if proposed else {}), **encoder}
+    read = {**store_reading(rows.table.reading), **({PROPOSED: proposed} if proposed else {}), **encoder}
+    return {**(before or {}), **read, **(source or {})}
 
 
 class SessionData:
@@ -301,7 +306,7 @@ class SessionData:
         if self._state.replay is None:
             raise SessionError("Another encoding needs the data. Open it with Session.open(path, X).")
         if (read := self.take_rows(X)) is not None:
-            X, source = read.X, {**self._journal.meta["source"], **describe_rows(read), **(source or {})}
+            X, source = read.X, describe_rows(read, source, self._journal.meta["source"])
             ids, items = read.ids if ids is None else ids, read if items is None else items
         before = self._journal.events, self._journal.ids, dict(self._journal.meta), self._state.replay
         try:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from linkwise import methods
 from linkwise.app.project.exit_codes import UsageError
+from linkwise.data.reading import unknown_column
 from linkwise.errors import SessionError
 from linkwise.methods import CLUSTERERS, LEARNERS, Method
 from linkwise.wording import count_noun
@@ -72,14 +73,24 @@ def choose_by_table(choice: MethodChoice, table: Table) -> MethodChoice:
     """Choose by a table what was not chosen.
 
     Where it holds records of the same things and no method was named, they are linked. Records of numbers
-    alone are linked by one threshold on their distance.
+    alone are linked by one threshold on their distance. Raises UsageError if an option names a column that
+    the table does not have.
     """
+    check_columns(choice, table)
     are_records = any((one.option, one.value) == ("text_by", "letters") for one in table.proposals)
     if are_records and choice.name is None and not choice.parameters:
         choice = replace(choice, name=RECORDS)
     holds_words = any(column.role in ("category", "document", "text") for column in table.columns)
     is_of_numbers = choice.name == RECORDS and not choice.parameters and not holds_words
     return replace(choice, name=THRESHOLD) if is_of_numbers else choice
+
+
+def check_columns(choice: MethodChoice, table: Table) -> None:
+    """Refuse an option that names a column which the table does not have."""
+    for option in (methods.ORIGIN, methods.SAME):
+        name = choice.parameters.get(option.parameter)
+        if name is not None and name not in table.frame.columns:
+            raise UsageError(f"{option.flag} {name}: {unknown_column(name, table.frame.columns)}")
 
 
 def describe_choice(given: MethodChoice, chosen: MethodChoice) -> tuple[str, ...]:

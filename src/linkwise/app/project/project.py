@@ -51,6 +51,7 @@ from linkwise.app.project.method_choice import (
     MethodChoice,
     build_first_learner,
     build_next_learner,
+    check_columns,
     choose_by_table,
     describe_choice,
     learner_phrase,
@@ -365,6 +366,7 @@ def _resume_project(
         source = _describe_source(data, path, reading)
     learner = build_next_learner(choice, described)
     rows = read_shown_rows(data, source, path.parent, progress) if groups is None else groups.rows
+    check_columns(choice, rows.table)
     ids = row_ids(rows.table)
     pairs, of_pairs = None, tuple[str, ...]()
     if constraints is not None:
