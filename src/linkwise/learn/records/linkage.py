@@ -125,7 +125,7 @@ class RecordLinkage(ActiveLearner):
     def start(self, problem: Problem) -> RecordState:
         """Learn from what is known before the first question."""
         pairs = problem.prepared.pairs
-        state = RecordState(problem, pairs, pairs.prior)
+        state = RecordState(problem, pairs, pairs.prior, pairs.prior)
         state.teach()
         return state
 
@@ -166,7 +166,7 @@ class RecordLinkage(ActiveLearner):
 
     def nearness(self, state: RecordState) -> Nearness:
         """How likely records match, by the model; most groups are tiny."""
-        log_odds, pairs = state.log_odds, state.pairs
+        log_odds, pairs = state.unheard, state.pairs
 
         def chances(rows: NDArray[np.int64]) -> NDArray[np.float64]:
             first, second = np.sort(np.meshgrid(rows, rows, indexing="ij"), axis=0)

@@ -26,6 +26,7 @@ MOST_LOG_ODDS = 4.0  # of one pair, by the model
 NO_CANDIDATE = -2.0  # log-odds of a pair that is none
 CERTAIN = 30.0  # log-odds that an answer is right that cannot be wrong
 FIRST_FITS, LATER_FITS = 5, 8  # the model is fitted anew after 5 answers, or an eighth of those that it knows
+KEPT = 0.25  # of the log-odds before
 MOST_MODELS = 64  # that are remembered
 
 
@@ -57,7 +58,8 @@ class RecordState:
     """One run of `RecordLinkage`.
 
     `log_odds` is what the model says of each of `pairs`, fitted to the first `n_fitted` answers; `model` is
-    None before. `grouping` follows from it and from the answers; `grouped` tells how many there were, and how
+    None before. `unheard` is the same, and of the pairs that it was fitted to, what it would say without
+    their answers. `grouping` follows from it and from the answers; `grouped` tells how many there were, and how
     often what is believed of them had changed. `open` is the question that waits, with the choice that led to
     it; `draws` are the pairs that were drawn at random and answered.
     """
@@ -65,6 +67,7 @@ class RecordState:
     problem: Problem
     pairs: Pairs
     log_odds: NDArray[np.float64]
+    unheard: NDArray[np.float64]
     model: PairModel | None = None
     n_fitted: int = 0
     grouping: Grouping | None = None
@@ -92,22 +95,24 @@ class RecordState:
         self.teach()
 
     def teach(self) -> None:
-        """Fit the model to all answers."""
+        """Fit the model to all answers; a share of what was said before stays, against jumps."""
         answers = self.read_answers()
         self.n_fitted = len(self.evidence)
         if len(answers.first) == 0:
             return
-        at = find_pairs(self.pairs, answers.first, answers.second)
-        pairs, known, before = self.pairs, self.log_odds, self.model
-        key = blake2b(before.key if before else b"", digest_size=16)
-        key.update(at.tobytes() + answers.match.tobytes())
-        self.model = self.problem.memo.get(
+        at, pairs = find_pairs(self.pairs, answers.first, answers.second), self.pairs
+        told = answers.first.tobytes() + answers.second.tobytes() + answers.match.tobytes()
+        model: PairModel = self.problem.memo.get(
             "pair model",
-            key.digest(),
-            lambda: fit_pair_model(pairs, at, answers, known, key.digest()),
+            blake2b(told, digest_size=16).digest(),
+            lambda: fit_pair_model(pairs.features, pairs.prior, at, answers.match),
             max_values=MOST_MODELS,
         )
-        self.log_odds = self.model.log_odds
+        kept = 0.0 if self.model is None else KEPT
+        self.log_odds = (1 - kept) * model.log_odds + kept * self.log_odds
+        self.unheard = self.log_odds.copy()
+        self.unheard[at] = model.held_out
+        self.model, self.grouping = model, None
 
     def read_answers(self) -> Answers:
         """Read the answers, and compare pairs that were no candidates but are told about."""
@@ -130,6 +135,7 @@ class RecordState:
         )
         self.pairs = join_pairs(self.pairs, more, order)
         self.log_odds = np.concatenate([self.log_odds, said])[order]
+        self.unheard = np.concatenate([self.unheard, said])[order]
 
     def group(self) -> Grouping:
         """The groups by all answers so far."""
