@@ -1,15 +1,15 @@
 """Candidates: the pairs of records that may match.
 
-Of all pairs of n records hardly any match, so the others are never looked at. Records are searched in several
+Of all pairs of n records hardly any match, so most are never looked at. Records are searched in several
 views: the whole record by its words and by groups of letters, and each column of texts with many different
 values by groups of letters. In each view the nearest records of each record are candidates. Only the rarest
-words or groups count there: as many as keep a search within a fixed number of multiplications a record, so the
-time grows with n and not with its square.
+words or groups count there: as many as keep a search within a fixed number of multiplications a record. So
+the time grows with n and not with its square.
 
-How many of the nearest are taken is decided for each view on a sample of records. Going down their lists of the
-nearest, the prior chance of a match says how many matches to expect at each rank. The last ranks show what chance
-alone brings; this is taken off. Beyond the rank that is chosen lies 1 % of the rest. Matches that an earlier view
-has found do not count, so a view that brings little that is new is left out.
+How many of the nearest are taken is decided for each view on a sample of records. Going down their lists of
+the nearest, the prior chance of a match says how many matches to expect at each rank. The last ranks show
+what chance alone brings, and that is subtracted. Beyond the chosen rank lies 1 % of the rest. Matches that an
+earlier view has found do not count, so a view that brings little that is new is left out.
 
 Copies are joined, and two records that probably match the same third one are candidates as well.
 """
@@ -18,16 +18,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from linkwise import native, parallel
+from linkwise.learn.records.features import measure_cosine
 from linkwise.learn.records.records import Records, number_texts
 from linkwise.rng import rng_at
 
-Chance = Callable[[NDArray[np.float32]], NDArray[np.float64]]
+Chance = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 """The prior chance of a match, by the mean of the two cosines of whole records."""
 
 WORK = 20_000  # multiplications a record in the search of a view
@@ -41,6 +43,7 @@ PROBABLE = 0.5  # chance of a match with the third record that two others have i
 MOST_PROBABLE = 100  # such matches of one record; more come of records that say little
 MOST_COMMON = 3  # pairs with a third record in common, as a multiple of the rows
 CHUNK = 100_000  # rows at once
+PAIRS_AT_ONCE = 1_000_000
 _SAMPLE, _COMMON, _OUTSIDE = range(3)  # places of random draws
 
 Keys = NDArray[np.int64]
@@ -48,7 +51,7 @@ Rows = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Candidates:
+class CandidatePairs:
     """Pairs of records that may match.
 
     Attributes
@@ -67,7 +70,7 @@ class Candidates:
         return len(self.first)
 
 
-def find_candidates(records: Records, chance: Chance, *, seed: int) -> Candidates:
+def find_candidates(records: Records, chance: Chance, *, seed: int) -> CandidatePairs:
     """Find the pairs of records that may match.
 
     Parameters
@@ -81,7 +84,7 @@ def find_candidates(records: Records, chance: Chance, *, seed: int) -> Candidate
 
     Returns
     -------
-    Candidates
+    CandidatePairs
         The pairs, without those that have almost no chance.
 
     Notes
@@ -94,74 +97,73 @@ def find_candidates(records: Records, chance: Chance, *, seed: int) -> Candidate
     kept: dict[str, int] = {}
     expected = 0.0
     for name, matrix in _list_views(records):
-        view = _keep_rare(matrix, records.block)
+        view = _View(matrix, _find_rare(matrix, records.block), records.block, records.source)
         new = _expect_new(records, view, chance, sample, keys)
         if kept and new.sum() <= LEFT * expected:
             kept[name] = 0
             continue
         expected += float(new.sum())
         kept[name] = _choose_rank(new)
-        nearest = _find_nearest(view, np.arange(n), kept[name], records.source)
+        nearest = view.find_nearest(np.arange(n), kept[name])
         keys = _sort_keys(np.concatenate([keys, _make_keys(nearest)]))
     copies = _join_copies(records)
     keys = _sort_keys(np.concatenate([keys, copies]))
-    chances = chance(measure_cosines(records, *np.divmod(keys, n)))
+    chances = _estimate_chances(records, chance, keys)
     is_candidate = chances > LEAST_CHANCE
     is_candidate[np.searchsorted(keys, copies)] = True
     common = _find_common(records, keys[is_candidate], keys[chances > PROBABLE], rng_at(seed, _COMMON))
     first, second = np.divmod(np.sort(np.concatenate([keys[is_candidate], common])), n)
-    return Candidates(first, second, kept)
-
-
-def measure_cosines(records: Records, first: Rows, second: Rows) -> NDArray[np.float32]:
-    """Measure the mean of the cosines of whole records by words and by letters, for (q,) pairs."""
-    words, letters = (_multiply_pairs(matrix, first, second) for matrix in records.counts)
-    return (words + letters) / 2
+    return CandidatePairs(first, second, kept)
 
 
 # ---------------------------------------------------------------- views
+class _View(NamedTuple):
+    """A matrix in which near records are candidates, and the columns of it that count."""
+
+    matrix: sp.csr_matrix
+    is_rare: NDArray[np.bool_]
+    block: Rows | None
+    source: Rows | None
+
+    def find_nearest(self, rows: Rows, k: int) -> NDArray[np.int32]:
+        """The k nearest of each row that it may match, (q, k); -1 where there are fewer."""
+        return native.largest_products(
+            self.matrix, self.is_rare, rows, k, self.block, self.source, parallel.n_threads()
+        )
+
+
 def _list_views(records: Records) -> Iterator[tuple[str, sp.csr_matrix]]:
     """The matrices in which near records are candidates, by name."""
     yield "whole/letters", records.letters
     yield "whole/words", records.words
-    texts = [column for column in records.columns if column.counts is not None]
-    for column in texts:
-        if len(texts) > 1 and column.value.max() + 1 > MANY_VALUES * len(records):
+    n_texts = sum(column.kind == "text" for column in records.columns)
+    for column in records.columns:
+        if column.counts and n_texts > 1 and column.value.max() + 1 > MANY_VALUES * len(records):
             yield f"{column.name}/letters", column.counts.letters
 
 
-def _keep_rare(matrix: sp.csr_matrix, block: Rows | None) -> sp.csr_matrix:
-    """Keep the rarest columns, as far as the work of a search allows; each block has columns of its own."""
-    n, width = matrix.shape
-    columns = matrix.indices
-    if block is not None:
-        in_blocks = np.repeat(block, np.diff(matrix.indptr)) * width + columns
-        different, columns = np.unique(in_blocks, return_inverse=True)
-        width = len(different)
-    n_with = np.bincount(columns, minlength=width)
-    order = np.argsort(n_with, kind="stable")
-    work = np.cumsum(n_with[order].astype(np.float64) ** 2)
-    kept = order[: np.searchsorted(work, WORK * n, side="right")]
-    kept = np.sort(kept[n_with[kept] > 1])
-    place = np.full(width, -1, dtype=np.int32)
-    place[kept] = np.arange(len(kept))
-    columns = place[columns]
-    is_kept = columns >= 0
-    start = np.concatenate([[0], np.cumsum(is_kept)])[matrix.indptr]
-    return sp.csr_matrix((matrix.data[is_kept], columns[is_kept], start), shape=(n, len(kept)))
+def _find_rare(matrix: sp.csr_matrix, block: Rows | None) -> NDArray[np.bool_]:
+    """Which columns count in a search: the rarest ones, as far as its work allows."""
+    work = native.column_work(matrix, block)
+    order = np.argsort(work, kind="stable")
+    is_rare = np.zeros(len(work), dtype=bool)
+    is_rare[order[np.cumsum(work[order]) <= WORK * matrix.shape[0]]] = True
+    return is_rare
 
 
 def _expect_new(
-    records: Records, view: sp.csr_matrix, chance: Chance, sample: Rows, keys: Keys
+    records: Records, view: _View, chance: Chance, sample: Rows, keys: Keys
 ) -> NDArray[np.float64]:
-    """How many matches to expect at each rank of a view, beyond those that chance brings or that are found."""
-    nearest = _find_nearest(view, sample, MOST, records.source)
+    """How many matches to expect at each rank of a view, beyond those of chance and those that are found."""
+    nearest = view.find_nearest(sample, MOST)
     at, rank = np.nonzero(nearest >= 0)
     first, second = sample[at], nearest[at, rank].astype(np.int64)
-    chances = chance(measure_cosines(records, first, second))
-    chances[_contains(keys, _write_keys(first, second, len(records)))] = 0
+    found = _write_keys(first, second, len(records))
+    chances = _estimate_chances(records, chance, found)
+    chances[_contains(keys, found)] = 0
     by_rank = np.bincount(rank, chances, minlength=MOST)
-    return np.maximum(by_rank - by_rank[-TAIL:].mean(), 0)
+    new: NDArray[np.float64] = np.maximum(by_rank - by_rank[-TAIL:].mean(), 0)
+    return new
 
 
 def _choose_rank(new: NDArray[np.float64]) -> int:
@@ -190,14 +192,24 @@ def _make_keys(nearest: NDArray[np.int32]) -> Keys:
 def _sort_keys(keys: Keys) -> Keys:
     """Sort keys, each once."""
     keys = np.sort(keys)
-    return keys[np.concatenate([[True], keys[1:] != keys[:-1]])] if len(keys) else keys
+    return keys[np.append(True, keys[1:] != keys[:-1])] if len(keys) else keys
 
 
 def _contains(keys: Keys, some: Keys) -> NDArray[np.bool_]:
     """Which of some keys are among sorted ones."""
     if not len(keys):
         return np.zeros(len(some), dtype=bool)
-    return keys[np.minimum(np.searchsorted(keys, some), len(keys) - 1)] == some
+    found: NDArray[np.bool_] = keys[np.minimum(np.searchsorted(keys, some), len(keys) - 1)] == some
+    return found
+
+
+def _estimate_chances(records: Records, chance: Chance, keys: Keys) -> NDArray[np.float32]:
+    """The prior chance of a match of each pair."""
+    chances = np.empty(len(keys), dtype=np.float32)
+    for start in range(0, len(keys), PAIRS_AT_ONCE):
+        part = slice(start, start + PAIRS_AT_ONCE)
+        chances[part] = chance(measure_cosine(records, *np.divmod(keys[part], len(records))))
+    return chances
 
 
 def _join_copies(records: Records) -> Keys:
@@ -252,12 +264,3 @@ def _may_match(records: Records, first: Rows, second: Rows) -> NDArray[np.bool_]
     if records.block is not None:
         may &= records.block[first] == records.block[second]
     return may
-
-
-# ---------------------------------------------------------------- native code
-def _find_nearest(matrix: sp.csr_matrix, of: Rows, k: int, source: Rows | None) -> NDArray[np.int32]:
-    return native.largest_products(matrix, of, k, source, parallel.n_threads())
-
-
-def _multiply_pairs(matrix: sp.csr_matrix, first: Rows, second: Rows) -> NDArray[np.float32]:
-    return native.multiply_pairs(matrix, first, second, parallel.n_threads())
