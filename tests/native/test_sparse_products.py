@@ -21,14 +21,32 @@ def sparse_tables(draw, least=0.0):
     return table, rng
 
 
-@settings(deadline=None, max_examples=200)
-@given(sparse_tables(), st.integers(1, 9), st.booleans(), st.integers(1, 3))
-def test_the_largest_products(tables, k, has_sources, n_threads):
+def find_largest(table, of, k, n_threads=1, *, counts=None, block=None, source=None):
+    """The largest products of a whole table."""
+    if counts is None:
+        counts = np.ones(table.shape[1], dtype=bool)
+    rows = table if sp.issparse(table) else sp.csr_matrix(table)
+    return native.largest_products(rows, counts, of, k, block, source, n_threads)
+
+
+@settings(deadline=None, max_examples=300)
+@given(sparse_tables(), st.integers(1, 9), st.integers(1, 3), st.booleans(), st.booleans())
+def test_the_largest_products(tables, k, n_threads, has_blocks, has_sources):
     table, rng = tables
+    block = rng.integers(-1, 2, len(table)) if has_blocks else None
     source = rng.integers(0, 3, len(table)) if has_sources else None
-    of = rng.integers(0, len(table), 7)
-    found = native.largest_products(sp.csr_matrix(table), of, k, source, n_threads)
-    np.testing.assert_array_equal(found, reference.largest_products(table, of, k, source))
+    of, counts = rng.integers(0, len(table), 7), rng.random(table.shape[1]) < 0.8
+    found = find_largest(table, of, k, n_threads, counts=counts, block=block, source=source)
+    np.testing.assert_array_equal(found, reference.largest_products(table, counts, of, k, block, source))
+
+
+@settings(deadline=None, max_examples=100)
+@given(sparse_tables(), st.booleans())
+def test_the_work_of_columns(tables, has_blocks):
+    table, rng = tables
+    block = rng.integers(-1, 3, len(table)) if has_blocks else None
+    found = native.column_work(sp.csr_matrix(table), block)
+    np.testing.assert_array_equal(found, reference.column_work(table, block))
 
 
 @settings(deadline=None, max_examples=100)
@@ -46,21 +64,34 @@ def test_products_of_pairs(tables, q, n_threads):
 
 @pytest.fixture(scope="module")
 def many_rows():
-    table = sp.random(3000, 400, density=0.03, random_state=0, dtype=np.float32, format="csr")
-    table.data += np.float32(0.1)
-    return sp.csr_matrix(table)
+    """More rows than are added up at once, with few different values."""
+    rng = np.random.default_rng(0)
+    table = np.where(rng.random((10_000, 200)) < 0.04, rng.integers(1, 10, (10_000, 200)), 0)
+    return sp.csr_matrix(table.astype(np.float32))
 
 
 def test_the_number_of_threads_changes_nothing(many_rows):
-    of = np.arange(many_rows.shape[0])
+    of = np.arange(0, many_rows.shape[0], 5)
+    block, source = np.arange(len(of) * 5) % 2, np.arange(len(of) * 5) % 3
     first, second = np.random.default_rng(0).integers(0, len(of), (2, 100_000))
-    nearest = native.largest_products(many_rows, of, 40, None, 1)
+    nearest = find_largest(many_rows, of, 40, block=block, source=source)
     products = native.multiply_pairs(many_rows, first, second, 1)
     for n_threads in (2, 5):
-        np.testing.assert_array_equal(native.largest_products(many_rows, of, 40, None, n_threads), nearest)
+        np.testing.assert_array_equal(
+            find_largest(many_rows, of, 40, n_threads, block=block, source=source), nearest
+        )
         np.testing.assert_array_equal(native.multiply_pairs(many_rows, first, second, n_threads), products)
-    some = of[::500]
-    np.testing.assert_array_equal(nearest[some], reference.largest_products(many_rows.toarray(), some, 40))
+
+
+def test_the_largest_products_of_many_rows(many_rows):
+    of = np.arange(0, many_rows.shape[0], 3001)
+    counts, source = np.arange(200) % 7 > 0, np.arange(many_rows.shape[0]) // 100
+    table = many_rows.toarray()
+    for given_source in (None, source):
+        np.testing.assert_array_equal(
+            find_largest(many_rows, of, 12, counts=counts, source=given_source),
+            reference.largest_products(table, counts, of, 12, source=given_source),
+        )
 
 
 def test_indices_in_any_order_give_the_same(many_rows):
@@ -70,9 +101,7 @@ def test_indices_in_any_order_give_the_same(many_rows):
     )
     assert not mixed.has_sorted_indices
     of = np.arange(50)
-    np.testing.assert_array_equal(
-        native.largest_products(mixed, of, 5, None, 1), native.largest_products(many_rows, of, 5, None, 1)
-    )
+    np.testing.assert_array_equal(find_largest(mixed, of, 5), find_largest(many_rows, of, 5))
     np.testing.assert_array_equal(
         native.multiply_pairs(mixed, of, of + 1, 1), native.multiply_pairs(many_rows, of, of + 1, 1)
     )
@@ -110,7 +139,7 @@ def changed(**parts):
 )
 def test_bad_arrays_raise_errors(rows, of, error, words):
     with pytest.raises(error, match=words):
-        native.largest_products(rows, of, 2, None, 1)
+        find_largest(rows, of, 2)
     with pytest.raises(error, match=words):
         native.multiply_pairs(rows, of, OF, 1)
     if rows is ROWS:
@@ -122,13 +151,19 @@ def test_bad_arrays_raise_errors(rows, of, error, words):
 def test_the_largest_products_need_values_above_0(value):
     rows = changed(data=np.array([1, value, 1], np.float32))
     with pytest.raises(ValueError, match="data must be above 0"):
-        native.largest_products(rows, OF, 2, None, 1)
+        find_largest(rows, OF, 2)
 
 
 def test_other_bad_arguments_raise_errors():
     with pytest.raises(ValueError, match="k must be at least 1"):
-        native.largest_products(ROWS, OF, 0, None, 1)
+        find_largest(ROWS, OF, 0)
+    with pytest.raises(ValueError, match=r"counts must have shape \(3\)"):
+        find_largest(ROWS, OF, 2, counts=np.ones(2, dtype=bool))
     with pytest.raises(ValueError, match=r"source must have shape \(3\)"):
-        native.largest_products(ROWS, OF, 2, np.zeros(2, np.int64), 1)
+        find_largest(ROWS, OF, 2, source=OF[:2])
+    with pytest.raises(ValueError, match=r"block must have shape \(3\)"):
+        find_largest(ROWS, OF, 2, block=OF[:2])
+    with pytest.raises(ValueError, match=r"block must have shape \(3\)"):
+        native.column_work(ROWS, OF[:2])
     with pytest.raises(ValueError, match=r"second must have shape \(3\)"):
         native.multiply_pairs(ROWS, OF, OF[:2], 1)

@@ -74,7 +74,7 @@ from linkwise.native.kmeans import (
 )
 from linkwise.native.optics import DensityWalk, WalkFromDensest, density_walk, walk_from_densest
 from linkwise.native.record_groups import RecordGroups, group_by_log_odds
-from linkwise.native.sparse import largest_products, multiply_pairs
+from linkwise.native.sparse import column_work, largest_products, multiply_pairs
 from linkwise.native.tree import (
     LeafSplits,
     LeafSquares,

@@ -14,10 +14,21 @@ if TYPE_CHECKING:
 
 
 def largest_products(
-    matrix: sp.csr_matrix, of: NDArray[np.int64], k: int, source: NDArray[np.int64] | None, n_threads: int
+    matrix: sp.csr_matrix,
+    counts: NDArray[np.bool_],
+    of: NDArray[np.int64],
+    k: int,
+    block: NDArray[np.int64] | None,
+    source: NDArray[np.int64] | None,
+    n_threads: int,
 ) -> NDArray[np.int32]:
     """Call `_native.largest_products` with a matrix of float32 above 0: (q, k) rows, or -1."""
-    return library.largest_products(*_take_apart(matrix), of, k, source, n_threads)
+    return library.largest_products(*_take_apart(matrix), counts, of, k, block, source, n_threads)
+
+
+def column_work(matrix: sp.csr_matrix, block: NDArray[np.int64] | None) -> NDArray[np.float64]:
+    """Call `_native.column_work` with a matrix of float32: (width,) products."""
+    return library.column_work(*_take_apart(matrix), block)
 
 
 def multiply_pairs(
@@ -33,4 +44,5 @@ def _take_apart(
     """The entries of a matrix with sorted indices, their columns, where rows start, and the width."""
     if not matrix.has_sorted_indices:  # sums are in the order of the columns
         matrix = matrix.sorted_indices()
-    return matrix.data, matrix.indices, matrix.indptr, matrix.shape[1]
+    columns, start = (np.asarray(places, dtype=np.int32) for places in (matrix.indices, matrix.indptr))
+    return matrix.data, columns, start, matrix.shape[1]

@@ -16,6 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from linkwise import native, parallel
 from linkwise.learn.records.records import Counts, RecordColumn, Records, Weights
 
 Rows = NDArray[np.int64]
@@ -23,7 +24,6 @@ Values = NDArray[np.float32]
 
 STEEPNESS = 4.0  # of the likeness of numbers: it falls by e for a difference of a quarter of the middle half
 UNKNOWN = 0.5  # of a similarity where a value is missing
-PAIRS_AT_ONCE = 200_000
 
 
 class PairFeature(NamedTuple):
@@ -149,8 +149,5 @@ def _compare_texts(
 
 def multiply_pairs(matrix: sp.csr_matrix, first: Rows, second: Rows) -> Values:
     """Multiply rows of a sparse matrix with others: (n_pairs,) inner products."""
-    out = np.empty(len(first), dtype=np.float32)
-    for start in range(0, len(first), PAIRS_AT_ONCE):
-        part = slice(start, start + PAIRS_AT_ONCE)
-        out[part] = np.asarray(matrix[first[part]].multiply(matrix[second[part]]).sum(axis=1)).ravel()
-    return out
+    first, second = (np.ascontiguousarray(rows, dtype=np.int64) for rows in (first, second))
+    return native.multiply_pairs(matrix, first, second, parallel.n_threads())

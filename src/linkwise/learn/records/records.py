@@ -313,7 +313,7 @@ def _make_column(
 ) -> RecordColumn:
     missing = np.array([not text for text in texts]) if numbers is None else np.isnan(numbers)
     unit = 1.0 if numbers is None else _measure_range(numbers[~missing])
-    column = RecordColumn(name, kind, texts, missing, _number_texts(texts), numbers, unit)
+    column = RecordColumn(name, kind, texts, missing, number_texts(texts), numbers, unit)
     if kind != "text":
         return column
     weights, counts = learn_weights(texts)
@@ -347,7 +347,7 @@ def _append(column: RecordColumn, frame: nw.DataFrame[Any]) -> RecordColumn:
     counts = None
     if column.counts is not None and column.weights is not None:
         counts = _stack(column.counts, column.weights.weigh(new))
-    value = _number_texts(texts)
+    value = number_texts(texts)
     return replace(column, texts=texts, missing=missing, value=value, numbers=numbers, counts=counts)
 
 
@@ -389,7 +389,7 @@ def _write_number(value: Any) -> str:
     return format(value, ".0f") if isinstance(value, float) and value.is_integer() else str(value)
 
 
-def _number_texts(texts: list[str]) -> NDArray[np.int64]:
+def number_texts(texts: list[str]) -> NDArray[np.int64]:
     """Number different texts in the order in which they come."""
     number: dict[str, int] = {}
     return np.array([number.setdefault(text, len(number)) for text in texts], dtype=np.int64)
