@@ -107,10 +107,10 @@ def grow_value_trees(
     n_threads: int,
 ) -> tuple[ValueTrees, NDArray[np.float64]]:
     """Grow trees, and estimate the value of each row by those that have not seen it (NaN without one)."""
-    *nodes, held_out = library.grow_value_trees(
+    grown = library.grow_value_trees(
         rows, value, weight, sign, n_trees, max_features, min_leaf, seed, n_threads
     )
-    return ValueTrees(*nodes), held_out
+    return ValueTrees(*grown[:-1]), grown[-1]
 
 
 def pack_leaves(leaves: NDArray[np.int32]) -> PackedLeaves:

@@ -236,7 +236,7 @@ def fit_pair_model(
     shift, steepness = _calibrate(average, chances, weights)
     by_kind = shares.reshape(2, -1)  # with constraints and free; logistic and trees
     unscaled = [_unscale(line, centre[1:], scale) for line in lines]
-    logistic, line = _mix_lines(unscaled, by_kind[:, 0]), _mix_lines(unscaled, by_kind.sum(axis=1))
+    logistic, every = _mix_lines(unscaled, by_kind[:, 0]), _mix_lines(unscaled, by_kind.sum(axis=1))
     of_trees = by_kind[:, 1].tolist() if forests else []
     parts = tuple(TreePart(*part) for part in zip(forests, of_trees, strict=True) if part[1] > 0)
     model = PairModel(
@@ -244,7 +244,7 @@ def fit_pair_model(
         shift + steepness * average,
         features.names,
         *logistic,
-        line,
+        every,
         parts,
         steepness,
         shift,
