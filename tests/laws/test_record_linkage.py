@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from record_worlds import draw_world, score_pairs
 from sklearn.metrics import adjusted_rand_score
 
 import linkwise as lw
 from linkwise.parallel import n_threads
+from record_worlds import draw_world, score_pairs
 
 WORLD = draw_world(n_people=40, seed=5)
 ROWS = lw.read(WORLD.table, text=["name", "street", "phone"], text_by="letters")

@@ -15,8 +15,8 @@ from linkwise.data import encode, read_table
 from linkwise.errors import DataError
 from linkwise.learn import threshold_linkage
 from linkwise.learn.learner import Problem
-from linkwise.learn.threshold_linkage import estimate_threshold
 from linkwise.learn.run import Run
+from linkwise.learn.threshold_linkage import estimate_threshold
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "data"
 sys.path.insert(0, str(EXAMPLES))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from linkwise.learn.records.quality import Draw, estimate_quality
+from linkwise.learn.records.quality import RandomPair, estimate_quality
 
 
 def draw_world(seed: int):
@@ -16,12 +16,12 @@ def draw_world(seed: int):
     return model, truth, model > 0.5
 
 
-def draw_pairs(model, truth, is_inside, n: int, seed: int) -> list[Draw]:
+def draw_pairs(model, truth, is_inside, n: int, seed: int) -> list[RandomPair]:
     rng = np.random.default_rng(seed)
     weight = model * (1 - model)
     drawn = weight / weight.sum()
     return [
-        Draw(float(drawn[k]), float(model[k]), bool(is_inside[k]), float(truth[k]))
+        RandomPair(float(drawn[k]), float(model[k]), bool(is_inside[k]), float(truth[k]))
         for k in rng.choice(len(model), n, p=drawn)
     ]
 
@@ -52,6 +52,6 @@ def test_without_draws_nothing_is_certain():
 
 
 def test_an_old_draw_does_not_count():
-    right = Draw(0.01, 0.5, True, 1.0)
-    wrong = Draw(0.01, 0.5, True, 0.0)
+    right = RandomPair(0.01, 0.5, True, 1.0)
+    wrong = RandomPair(0.01, 0.5, True, 0.0)
     assert estimate_quality(100, 60.0, 0.0, [wrong] * 5 + [right] * 40).precision.value == 1

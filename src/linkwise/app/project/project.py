@@ -310,10 +310,8 @@ def _open_project(
         notes = (describe_groups(data, groups, is_chosen=is_chosen), *describe_choices(groups))
     table, encoded = rows.table, rows.encoded
     ids = row_ids(table)
-    pairs = None
-    if constraints is not None:
-        read, said = read_pairs_of(constraints, table)
-        pairs, notes = (read, constraints.name), (*notes, *said)
+    pairs, said = _read_given_pairs(constraints, table)
+    notes = (*notes, *said)
     if choice.n_clusters is not None:
         refuse_more_than_rows(choice.n_clusters, len(table))
     rate = rate_of_new_session(kept.error_rate)
@@ -342,7 +340,6 @@ def _resume_project(
     progress: Progress | None,
     verb: str,
 ) -> Project:
-    constraints = kept.constraints
     with Session.open(path) as stored:
         if stored.is_read_only:
             raise SessionError(f"{path} cannot be written. {WAY_OUT}")
@@ -368,10 +365,7 @@ def _resume_project(
     rows = read_shown_rows(data, source, path.parent, progress) if groups is None else groups.rows
     check_columns(choice, rows.table)
     ids = row_ids(rows.table)
-    pairs, of_pairs = None, tuple[str, ...]()
-    if constraints is not None:
-        read, of_pairs = read_pairs_of(constraints, rows.table)
-        pairs = read, constraints.name
+    pairs, of_pairs = _read_given_pairs(kept.constraints, rows.table)
     if groups is not None:
         check_known_files(path, groups)
     begin = partial(
@@ -405,6 +399,16 @@ def _resume_project(
     if (is_fallible := session.status.is_fallible) != was_fallible:
         notes.append(CHECKS if is_fallible else TRUSTS)
     return Project(session, path, data, rows, True, tuple(notes), group_table=groups)
+
+
+def _read_given_pairs(
+    file: Path | None, table: Table
+) -> tuple[tuple[Constraints, str] | None, tuple[str, ...]]:
+    """Read the pairs of a file, with its name and with sentences about them; nothing without a file."""
+    if file is None:
+        return None, ()
+    pairs, said = read_pairs_of(file, table)
+    return (pairs, file.name), said
 
 
 def _set_guidelines(session: Session, kept: SessionOptions) -> None:

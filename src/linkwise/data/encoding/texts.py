@@ -293,9 +293,7 @@ def _find_topics(weights: Any, most: int) -> tuple[NDArray[np.float64], NDArray[
     return places, np.ascontiguousarray((right[order] * np.array(sign)[:, None]).T), float(min(share, 1.0))
 
 
-def _find_topics_of_sample(
-    weights: Any, most: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
+def _find_topics_of_sample(weights: Any, most: int) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
     """The same, with directions that only a sample of the rows decides: an approximation for many rows."""
     chosen = np.sort(np.random.default_rng(0).permutation(weights.shape[0])[:MOST_LEARNED])
     _, directions, share = _find_topics(weights[chosen], most)

@@ -1,12 +1,12 @@
 """Record linkage: which records of a table are about the same person or thing.
 
 Pairs of records are what is learned. Those that may match are found by what they share (`candidates`),
-compared column by column (`features`), and have a chance of a match without any answer (`prior`). Answers
+compared column by column (`features`), and have a chance of a match without any answer (`prior`). PairAnswers
 teach a model of pairs which columns count (`pair_model`). Records are grouped by correlation clustering: two
 groups become one while the mean log-odds of their pairs, plus what the answers about them say, is positive.
 The evidence of the model is averaged, since its errors go together; answers are independent, so they are
 added. A question is about the most doubtful decision between two groups, or is drawn at random
-(`questions`), and from the latter precision and recall are estimated (`quality`).
+(`pair_choice`), and from the latter precision and recall are estimated (`quality`).
 
 Related are dedupe's active learning (Bilenko, 2006, Learnable similarity functions and their application to
 record linkage and clustering), the model of Fellegi and Sunter (1969, A theory for record linkage, JASA), and
@@ -37,12 +37,12 @@ from linkwise.learn.advice import StopAdvice
 from linkwise.learn.base import ActiveLearner
 from linkwise.learn.consistency import enforce_answers
 from linkwise.learn.learner import Asking, Problem, Question
+from linkwise.learn.records.linkage_state import NO_CANDIDATE, RecordState
 from linkwise.learn.records.new_records import place_new_records
+from linkwise.learn.records.pair_choice import AT_RANDOM, BEST, ChosenPair, choose_pair
 from linkwise.learn.records.pairs import PreparedRecords, find_pairs, prepare_records
-from linkwise.learn.records.quality import Draw, Quality, Share
-from linkwise.learn.records.questions import AT_RANDOM, BEST, Choice, choose_pair
+from linkwise.learn.records.quality import Quality, RandomPair, Share
 from linkwise.learn.records.records import list_compared, make_records
-from linkwise.learn.records.state import NO_CANDIDATE, RecordState
 from linkwise.types import Labels, Progress
 from linkwise.wording import count_noun
 
@@ -119,7 +119,7 @@ class RecordLinkage(ActiveLearner):
     def prepare_table(self, table: Table, seed: int, *, progress: Progress | None = None) -> PreparedRecords:
         """Find the pairs of records that may match, and compare them."""
         names = list_compared(table)
-        records = make_records(table.frame, names, source=self.origin, same=self.same)
+        records = make_records(table.frame, names, origin=self.origin, same=self.same)
         return prepare_records(records, seed, progress)
 
     def start(self, problem: Problem) -> RecordState:
@@ -225,7 +225,7 @@ class RecordLinkage(ActiveLearner):
         return place_new_records(self._fitted, self.labels_, read_records_table(X).frame)
 
 
-def _choose(state: RecordState) -> Choice | None:
+def _choose(state: RecordState) -> ChosenPair | None:
     """Choose the next pair among those that may be shown and of which nothing is known."""
     grouping, pairs = state.group(), state.pairs  # in this order: answers may be about further pairs
     is_inside = grouping.labels[pairs.first] == grouping.labels[pairs.second]
@@ -243,19 +243,19 @@ def _choose(state: RecordState) -> Choice | None:
     )
 
 
-def _make_question(state: RecordState, choice: Choice) -> Question:
+def _make_question(state: RecordState, choice: ChosenPair) -> Question:
     first, second = int(state.pairs.first[choice.pair]), int(state.pairs.second[choice.pair])
     why = BEST if choice.drawn is None else AT_RANDOM
     return Question(first, second, state.group().labels, why)
 
 
-def _expect(state: RecordState, choice: Choice) -> Draw | None:
+def _expect(state: RecordState, choice: ChosenPair) -> RandomPair | None:
     """What is expected of a pair that was drawn at random, before its answer; None if it was not."""
     if choice.drawn is None:
         return None
     labels, pairs = state.group().labels, state.pairs
     is_inside = bool(labels[pairs.first[choice.pair]] == labels[pairs.second[choice.pair]])
-    return Draw(choice.drawn, float(expit(state.log_odds[choice.pair])), is_inside, np.nan)
+    return RandomPair(choice.drawn, float(expit(state.log_odds[choice.pair])), is_inside, np.nan)
 
 
 def describe_groups(labels: Labels, quality: Quality, n_draws: int) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ LAST_DRAWS = 40
 DEVIATIONS = 1.645  # of an interval that has the true value in nine of ten cases
 
 
-class Draw(NamedTuple):
+class RandomPair(NamedTuple):
     """A pair that was drawn at random, with what was expected of it, and its answer.
 
     `drawn` is the chance with which it was drawn, `match` the chance of a match by the model, and
@@ -50,7 +50,7 @@ class Quality(NamedTuple):
 
 
 def estimate_quality(
-    n_inside: int, matches_inside: float, matches_outside: float, draws: Sequence[Draw]
+    n_inside: int, matches_inside: float, matches_outside: float, draws: Sequence[RandomPair]
 ) -> Quality:
     """Estimate precision and recall.
 
@@ -60,7 +60,7 @@ def estimate_quality(
         Number of pairs of records in one group.
     matches_inside, matches_outside : float
         Matches that the model expects among them, and among other pairs.
-    draws : sequence of Draw
+    draws : sequence of RandomPair
         The pairs that were drawn at random, in the order of their answers.
 
     Returns

@@ -1,10 +1,10 @@
 """Choose the pair of records to ask about next.
 
-Most questions are about the most doubtful decision between two groups, weighted by the root of the number of
-pairs that it decides. The others are drawn at random: they teach the model what the doubtful ones do not, and
-they are what precision and recall are estimated from. Two of three are drawn in proportion to p (1 - p), where
-p is the chance of a match, and one of three evenly among the pairs inside of groups, since a model that is
-wrongly sure of a large group would not be asked about it otherwise.
+Most questions are about the most doubtful decision between two groups, weighted by the root of the number
+of pairs that it decides. The others are drawn at random: they teach the model what the doubtful ones do
+not, and precision and recall are estimated from them. Two of three are drawn in proportion to p (1 - p),
+where p is the chance of a match, and one of three evenly among the pairs inside of groups, since a model
+that is wrongly sure of a large group would not be asked about it otherwise.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ BEST = "The model cannot tell whether these two groups of records are one."
 AT_RANDOM = "This pair was drawn at random, to measure how good the groups are."
 
 
-class Choice(NamedTuple):
+class ChosenPair(NamedTuple):
     """The pair to ask about, and the chance with which it was drawn; None if it was not drawn at random."""
 
     pair: int
@@ -41,7 +41,7 @@ def choose_pair(
     is_open: NDArray[np.bool_],
     seed: int,
     n_answers: int,
-) -> Choice | None:
+) -> ChosenPair | None:
     """Choose a pair.
 
     Parameters
@@ -61,7 +61,7 @@ def choose_pair(
 
     Returns
     -------
-    Choice or None
+    ChosenPair or None
         None if every decision is settled.
     """
     open_pairs = np.flatnonzero(is_open & (np.abs(score) < SETTLED))
@@ -72,10 +72,10 @@ def choose_pair(
         weight = _weigh_draws(log_odds[open_pairs], is_inside[open_pairs])
         total = weight.cumsum()
         at = min(int(np.searchsorted(total, rng.random() * total[-1], side="right")), len(total) - 1)
-        return Choice(int(open_pairs[at]), float(weight[at] / total[-1]))
+        return ChosenPair(int(open_pairs[at]), float(weight[at] / total[-1]))
     doubt, own = measure_doubt(score[open_pairs]), measure_doubt(log_odds[open_pairs])
     worth = doubt * np.sqrt(n_decided[open_pairs]) * ((1 - OF_THE_PAIR) + OF_THE_PAIR * own)
-    return Choice(int(open_pairs[int(worth.round(9).argmax())]), None)
+    return ChosenPair(int(open_pairs[int(worth.round(9).argmax())]), None)
 
 
 def _weigh_draws(log_odds: NDArray[np.float64], is_inside: NDArray[np.bool_]) -> NDArray[np.float64]:

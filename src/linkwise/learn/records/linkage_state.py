@@ -14,11 +14,11 @@ from linkwise.constraints.belief import log_odds
 from linkwise.constraints.evidence import Evidence
 from linkwise.constraints.fallible import FallibleEvidence
 from linkwise.learn.learner import Problem, Question
-from linkwise.learn.records.answers import Answers, read_answers, weigh_answers
+from linkwise.learn.records.pair_answers import PairAnswers, read_answers, weigh_answers
+from linkwise.learn.records.pair_choice import ChosenPair
 from linkwise.learn.records.pair_model import PairModel, fit_pair_model
 from linkwise.learn.records.pairs import Pairs, compare_pairs, find_pairs, join_pairs
-from linkwise.learn.records.quality import Draw, Quality, estimate_quality
-from linkwise.learn.records.questions import Choice
+from linkwise.learn.records.quality import Quality, RandomPair, estimate_quality
 from linkwise.native.record_groups import group_by_log_odds
 from linkwise.types import Labels
 
@@ -30,7 +30,7 @@ KEPT = 0.25  # of the log-odds before
 MOST_MODELS = 64  # that are remembered
 
 
-class Grouping(NamedTuple):
+class GroupedRecords(NamedTuple):
     """The groups, and the decision about each pair: its log-odds, and how many pairs it is about."""
 
     labels: Labels
@@ -39,8 +39,13 @@ class Grouping(NamedTuple):
 
 
 def group_records(
-    n_rows: int, pairs: Pairs, log_odds: NDArray[np.float64], answers: Answers, certainty: float
-) -> Grouping:
+    n_rows: int,
+    pairs: Pairs,
+    log_odds: NDArray[np.float64],
+    answers: PairAnswers,
+    certainty: float,
+    origin: NDArray[np.int64] | None = None,
+) -> GroupedRecords:
     """Group records by what the model says of their pairs, and by the answers."""
     found = group_by_log_odds(
         n_rows,
@@ -49,8 +54,9 @@ def group_records(
         np.clip(log_odds, -MOST_LOG_ODDS, MOST_LOG_ODDS),
         weigh_answers(pairs, answers, certainty),
         NO_CANDIDATE,
+        origin,
     )
-    return Grouping(found.labels.astype(np.int32), found.score, found.n_pairs)
+    return GroupedRecords(found.labels.astype(np.int32), found.score, found.n_pairs)
 
 
 @dataclass(slots=True, eq=False)
@@ -59,9 +65,9 @@ class RecordState:
 
     `log_odds` is what the model says of each of `pairs`, fitted to the first `n_fitted` answers; `model` is
     None before. `unheard` is the same, and of the pairs that it was fitted to, what it would say without
-    their answers. `grouping` follows from it and from the answers; `grouped` tells how many there were, and how
-    often what is believed of them had changed. `open` is the question that waits, with the choice that led to
-    it; `draws` are the pairs that were drawn at random and answered.
+    their answers. `grouping` follows from it and from the answers; `grouped` tells how many there were, and
+    how often what is believed of them had changed. `open` is the question that waits, with the choice that
+    led to it; `draws` are the pairs that were drawn at random and answered.
     """
 
     problem: Problem
@@ -70,10 +76,10 @@ class RecordState:
     unheard: NDArray[np.float64]
     model: PairModel | None = None
     n_fitted: int = 0
-    grouping: Grouping | None = None
+    grouping: GroupedRecords | None = None
     grouped: tuple[int, int] = (-1, -1)
-    open: tuple[Question, Choice] | None = None
-    draws: tuple[Draw, ...] = ()
+    open: tuple[Question, ChosenPair] | None = None
+    draws: tuple[RandomPair, ...] = ()
 
     @property
     def evidence(self) -> Evidence:
@@ -114,7 +120,7 @@ class RecordState:
         self.unheard[at] = model.held_out
         self.model, self.grouping = model, None
 
-    def read_answers(self) -> Answers:
+    def read_answers(self) -> PairAnswers:
         """Read the answers, and compare pairs that were no candidates but are told about."""
         answers = read_answers(self.evidence)
         is_new = find_pairs(self.pairs, answers.first, answers.second) < 0
@@ -137,14 +143,16 @@ class RecordState:
         self.log_odds = np.concatenate([self.log_odds, said])[order]
         self.unheard = np.concatenate([self.unheard, said])[order]
 
-    def group(self) -> Grouping:
+    def group(self) -> GroupedRecords:
         """The groups by all answers so far."""
         evidence = self.evidence
         now = len(evidence), evidence.n_revisions
         if self.grouping is None or self.grouped != now:
             answers = self.read_answers()
-            n_rows = self.problem.prepared.n_rows
-            self.grouping = group_records(n_rows, self.pairs, self.log_odds, answers, self.certainty)
+            records = self.problem.prepared.records
+            self.grouping = group_records(
+                len(records), self.pairs, self.log_odds, answers, self.certainty, records.origin
+            )
             self.grouped = now
         return self.grouping
 

@@ -14,8 +14,8 @@ from linkwise.constraints.fallible import FallibleEvidence
 from linkwise.learn.records.pairs import Pairs, find_pairs
 
 
-class Answers(NamedTuple):
-    """Answers about pairs: the two rows, whether it is "yes", and how likely the pair matches by all of them.
+class PairAnswers(NamedTuple):
+    """Answers about pairs: the two rows, whether it is "yes", and how likely the pair matches by all answers.
 
     Each has shape (n_answers,); the lower row is `first`.
     """
@@ -26,12 +26,12 @@ class Answers(NamedTuple):
     match: NDArray[np.float64]
 
 
-def read_answers(evidence: Evidence) -> Answers:
+def read_answers(evidence: Evidence) -> PairAnswers:
     """Read the answers that say something, and what is believed of each."""
     facts = [fact for fact in evidence if fact.answer != "unsure"]
     ends = np.sort(np.array([fact.pair for fact in facts], dtype=np.int64).reshape(-1, 2), axis=1)
     is_yes = np.array([fact.answer == "yes" for fact in facts], dtype=bool)
-    return Answers(ends[:, 0], ends[:, 1], is_yes, _believe(evidence, facts))
+    return PairAnswers(ends[:, 0], ends[:, 1], is_yes, _believe(evidence, facts))
 
 
 def _believe(evidence: Evidence, facts: Sequence[Fact]) -> NDArray[np.float64]:
@@ -48,7 +48,7 @@ def _believe(evidence: Evidence, facts: Sequence[Fact]) -> NDArray[np.float64]:
     return np.abs(said - np.array(wrong))
 
 
-def weigh_answers(pairs: Pairs, answers: Answers, certainty: float) -> NDArray[np.float64]:
+def weigh_answers(pairs: Pairs, answers: PairAnswers, certainty: float) -> NDArray[np.float64]:
     """Add what the answers about each pair say, in log-odds."""
     at = find_pairs(pairs, answers.first, answers.second)
     said = np.where(answers.is_yes, certainty, -certainty)
