@@ -164,6 +164,7 @@ def item_certainty(posterior: Posterior) -> Table:
         return np.zeros(len(items.size))
     compute = partial(_item_certainty, posterior)
     certain = posterior.remember("certainty", *name_labels(posterior), compute=compute).copy()
+    certain[posterior.placed.guesses] = 1 - posterior.learned.checks.error()
     _lower_doubted(certain, items.of, posterior.task.problem.evidence)
     return certain
 
