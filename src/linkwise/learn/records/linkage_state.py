@@ -179,7 +179,7 @@ class RecordState:
 
     def match_chances(self) -> NDArray[np.float64]:
         """How likely each pair matches: by the model, or by the answers where there are any."""
-        chance = expit(self.log_odds)
+        chance: NDArray[np.float64] = expit(self.log_odds)
         answers = self.read_answers()
         chance[find_pairs(self.pairs, answers.first, answers.second)] = answers.match
         return chance

@@ -45,7 +45,8 @@ def _believe(evidence: Evidence, facts: Sequence[Fact]) -> NDArray[np.float64]:
         belief.chance_of_error(*fact.pair, fact.answer) if known.issuperset(fact.pair) else 0.0
         for fact in facts
     ]
-    return np.abs(said - np.array(wrong))
+    match: NDArray[np.float64] = np.abs(said - np.array(wrong))
+    return match
 
 
 def weigh_answers(pairs: Pairs, answers: PairAnswers, certainty: float) -> NDArray[np.float64]:
