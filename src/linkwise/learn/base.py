@@ -16,11 +16,11 @@ from linkwise.constraints.evidence import Evidence
 from linkwise.constraints.facts import check_answer
 from linkwise.constraints.fallible import make_evidence
 from linkwise.errors import NothingAskedWarning, short_repr
+from linkwise.learn.gathering import SCREEN_SIZE, Sorter, check_size, gather, sort_rows
 from linkwise.learn.history import History
 from linkwise.learn.learner import Asking, Oracle, Problem
 from linkwise.learn.prior import cluster_by_constraints
 from linkwise.learn.run import Run
-from linkwise.learn.screens import SCREEN_SIZE, Sorter, check_size, gather, sort_rows
 from linkwise.types import Labels, Progress
 from linkwise.validation import check_constraints, check_rows, refuse_constraints_as_y, resolve_seed
 

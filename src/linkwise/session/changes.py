@@ -43,7 +43,7 @@ from linkwise.session.state.event_lists import (
     settle_events,
 )
 from linkwise.session.state.session_state import SessionState
-from linkwise.session.team.screens import Screens
+from linkwise.session.team.sets import Screens
 from linkwise.text_files import is_unicode
 
 # with the contradiction, where answers may be wrong

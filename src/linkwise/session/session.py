@@ -35,7 +35,7 @@ from linkwise.session.state.session_state import SessionState
 from linkwise.session.state.status import Status
 from linkwise.session.team.leases import OpenQuestion, Screen
 from linkwise.session.team.questionnaire import Questionnaire
-from linkwise.session.team.screens import Screens
+from linkwise.session.team.sets import Screens
 from linkwise.session.team.team import Team
 from linkwise.session.transfer import Transfer
 from linkwise.types import Labels, Progress

@@ -8,7 +8,7 @@ A neighbourhood is a set of items that answers have put together. The modules, i
 4. `relations`: how likely two neighbourhoods are one.
 5. `best_clustering`, `shown`: the clusters to show.
 6. `confidence`: how certain they are, and when to stop.
-7. `state`, `questions`, `screens`: what was asked, and what to ask next, in pairs or several rows at once.
+7. `state`, `questions`, `piles`: what was asked, and what to ask next, in pairs or several rows at once.
 
 There are four kinds of questions:
 
@@ -66,6 +66,7 @@ from linkwise.learn.kin.kernels import (
     scale_rows,
 )
 from linkwise.learn.kin.model import expect_classes
+from linkwise.learn.kin.piles import gather, hear_sorting
 from linkwise.learn.kin.posterior import (
     PreparedItems,
     Task,
@@ -78,7 +79,6 @@ from linkwise.learn.kin.questions import (
     hear_place,
     next_question,
 )
-from linkwise.learn.kin.screens import gather, hear_sorting
 from linkwise.learn.kin.shown import item_labels, row_labels
 from linkwise.learn.kin.state import KINState
 from linkwise.learn.learner import Asking, Problem

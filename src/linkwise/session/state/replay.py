@@ -22,11 +22,11 @@ from linkwise.learn.abilities import (
 )
 from linkwise.learn.advice import StopAdvice
 from linkwise.learn.batches import Expectation, choose_batch
+from linkwise.learn.gathering import Gathered, gather
 from linkwise.learn.item_labels import Shown, read_labels
 from linkwise.learn.learner import Learner, Question, Reason
 from linkwise.learn.memo import Memo
 from linkwise.learn.run import Run
-from linkwise.learn.screens import Gathered, gather
 from linkwise.session.journal.events import ANSWERS_QUESTION, WITH_FACTS, Event
 from linkwise.session.journal.stored_clustering import Doubts, StoredClustering
 from linkwise.session.state.colours import Identities, Shade, match_numbers, number_rows, show_numbers

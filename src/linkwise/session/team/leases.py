@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 from linkwise.constraints.sorting import MOST_SORTED, Pile
 from linkwise.learn.batches import Expectation
-from linkwise.learn.screens import Gathered
+from linkwise.learn.gathering import Gathered
 from linkwise.session.journal.events import Place
 
 CARDS = r"\d{1,15}(?:,\d{1,15})*"

@@ -26,7 +26,7 @@ from linkwise.session.team.audit import (
 )
 from linkwise.session.team.leases import OpenQuestion, time_after
 from linkwise.session.team.questionnaire import LEASE_S, Questionnaire, check_is_integer
-from linkwise.session.team.screens import Screens
+from linkwise.session.team.sets import Screens
 
 # ---------------------------------------------------------------- pairs that wait for a review
 # Review: the pairs that a person should decide, because answers disagree or are probably wrong.

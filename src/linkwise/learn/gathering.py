@@ -115,8 +115,15 @@ def gather(
     """
     if isinstance(learner, SupportsGather):
         found = learner.gather(run.state, m, held)
-        return None if found is None else Gathered(*found)
+        return None if found is None else _loosen_first_row(run.evidence, *found)
     return gather_batch(start(), start, m, {row for rows in held for row in rows}, seed)
+
+
+def _loosen_first_row(evidence: Evidence, known: Sequence[Pile], cards: Pile) -> Gathered:
+    """Count rows of piles that no answer has reached as cards: a learner begins with a row that it chose."""
+    reached = set(evidence.groups().row.tolist())
+    loose = [row for pile in known if not reached & {*pile} for row in pile]
+    return Gathered(tuple(pile for pile in known if reached & {*pile}), (*loose, *cards))
 
 
 def take_piles(

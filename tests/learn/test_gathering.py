@@ -10,8 +10,8 @@ import linkwise as lw
 from linkwise.constraints.fallible import make_evidence
 from linkwise.datasets import load
 from linkwise.errors import ConstraintError
+from linkwise.learn.gathering import Gathered, check_piles, gather, sort_rows, take_piles
 from linkwise.learn.run import Run
-from linkwise.learn.screens import Gathered, check_piles, gather, sort_rows, take_piles
 
 WINE = load("wine")
 X = (WINE.X - WINE.X.mean(axis=0)) / WINE.X.std(axis=0)
@@ -61,10 +61,12 @@ def test_screens_teach_at_least_as_much_as_as_many_pairs(name, rate):
 @pytest.mark.parametrize(("name", "m"), [*product(LEARNERS, (2, 3, 9)), ("KIN", 40)])
 def test_a_screen_has_new_rows_and_one_row_of_each_cluster(name, m):
     learner, run = begin(name)
-    for _ in range(3):
+    for n in range(3):
         shown = gather_from(learner, run, m)
-        assert 2 <= len(shown.rows) == len(set(shown.rows)) <= m
         reached = set(run.evidence.groups().row.tolist())
+        assert all(reached & {*pile} for pile in shown.known)
+        assert m < 9 or (len(shown.known) > 0) == (n > 0)
+        assert 2 <= len(shown.rows) == len(set(shown.rows)) <= m
         assert not reached & {*shown.cards}
         assert all(
             run.evidence.verdict(a, b) != "yes" for (a,) in shown.known for (b,) in shown.known if a != b

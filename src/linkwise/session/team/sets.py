@@ -10,7 +10,7 @@ from linkwise.constraints.checks import check_row
 from linkwise.constraints.fallible import rate_of_source
 from linkwise.constraints.sorting import MOST_SORTED, Sorting
 from linkwise.errors import ConstraintError, SessionError, StaleAnswerError, short_repr
-from linkwise.learn.screens import SCREEN_SIZE, Gathered, check_piles, check_size, take_piles
+from linkwise.learn.gathering import SCREEN_SIZE, Gathered, check_piles, check_size, take_piles
 from linkwise.session.journal.events import Event, Place, check_note, check_seconds, check_source
 from linkwise.session.journal.journal import Journal
 from linkwise.session.recorder import Recorder
@@ -84,7 +84,7 @@ class Screens:
         [0, 1, 2, 3]
         >>> session.sort([[0, 1], [2, 3]], question_id=screen.id)
         >>> session.labels.tolist()
-        [0, 0, 1, 1]
+        [1, 1, 0, 0]
         """
         size = check_size(m)
         check_is_integer(n, "screens")
