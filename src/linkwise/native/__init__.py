@@ -51,6 +51,8 @@ from linkwise.native.cuts import (
 from linkwise.native.forest import (
     ForestShare,
     PackedLeaves,
+    ValueTrees,
+    grow_value_trees,
     mix_lower,
     pack_leaves,
     random_trees,
@@ -71,6 +73,8 @@ from linkwise.native.kmeans import (
     two_means,
 )
 from linkwise.native.optics import DensityWalk, WalkFromDensest, density_walk, walk_from_densest
+from linkwise.native.record_groups import RecordGroups, group_by_log_odds
+from linkwise.native.sparse import column_work, largest_products, multiply_pairs
 from linkwise.native.tree import (
     LeafSplits,
     LeafSquares,

@@ -1,6 +1,7 @@
 """What the screens look like, letter by letter, at 80 columns without colour."""
 
 import io
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -268,3 +269,10 @@ def test_long_names_stay_distinguishable(names, cells, short):
     found = screen.truncate_names(names, cells)
     assert found == short
     assert max(map(cell_len, found)) <= cells
+
+
+def test_letters_that_differ_are_underlined():
+    rows = screen.pair_rows({"name": "Ann Stone", "town": "Ely"}, {"name": "Ann Store", "town": "Bath"})
+    console = Console(width=80, force_terminal=True, color_system="standard", file=io.StringIO())
+    console.print(screen.pair_table(("1", "2"), rows, width=80, most=9))
+    assert re.findall("\x1b\\[1;4m(.)", console.file.getvalue()) == ["n", "r"], "the towns are too different"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from textwrap import wrap
 
 from rich.cells import cell_len, set_cell_size
@@ -29,6 +30,8 @@ NAME_WIDTH = 24
 TRACK_WIDTH = 20
 LEAST_WIDTH_FOR_TRACKS = 76
 LONG_TEXT = 60  # cells of one value above which the text needs the room of the scale
+ALIKE = 0.7  # from which letters are underlined: what two texts share, twice, of all their letters
+MOST_LETTERS = 200
 Places = tuple[float | None, float | None]
 
 
@@ -158,8 +161,22 @@ def pair_table(names: tuple[str, str], rows: Sequence[Row], *, width: int, most:
         mark = Text(DIFFERS, style="bold yellow") if row.differs else Text("")
         values = excerpts(row.first, row.second, value_width * MOST_LINES)
         track = [Text(_track(row.places), style="dim") if row.places else Text("")] if tracks else []
-        table.add_row(mark, Text(name), *(Text(v, style=style) for v in values), *track)
+        cells = [Text(value, style=style) for value in values]
+        if row.differs and not row.places:
+            _underline_letters(*cells)
+        table.add_row(mark, Text(name), *cells, *track)
     return Group(table, Text(_describe_rest(rest), style="dim")) if rest else table
+
+
+def _underline_letters(first: Text, second: Text) -> None:
+    """Underline the letters in which two values differ that are nearly alike."""
+    matcher = SequenceMatcher(None, first.plain, second.plain, autojunk=False)
+    if max(len(first), len(second)) > MOST_LETTERS or matcher.ratio() < ALIKE:
+        return
+    for what, start, end, of_second, to_second in matcher.get_opcodes():
+        if what != "equal":
+            first.stylize("underline", start, end)
+            second.stylize("underline", of_second, to_second)
 
 
 def _empty_table(names: tuple[str, str], name_width: int, value_width: int, tracks: bool) -> Table:

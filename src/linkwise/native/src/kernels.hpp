@@ -94,10 +94,13 @@ void register_split(nb::module_& m);
 void register_tree_rows(nb::module_& m);
 void register_s_dbw(nb::module_& m);
 void register_forest(nb::module_& m);
+void register_value_trees(nb::module_& m);
 void register_agglomerate(nb::module_& m);
 void register_walk(nb::module_& m);
 void register_spanning(nb::module_& m);
 void register_one_spectral(nb::module_& m);
 void register_recut(nb::module_& m);
+void register_record_groups(nb::module_& m);
+void register_sparse_products(nb::module_& m);
 
 }  // namespace linkwise

@@ -1,5 +1,6 @@
 /** How rows look: fields, texts, pictures and curves. */
 import { h, listChildren, s } from "./dom.js";
+import { compareLetters } from "./letters.js";
 import { renderScale } from "./scale.js";
 import { formatCount } from "./wording.js";
 
@@ -31,6 +32,25 @@ const renderBreakable = (name) =>
     .split(/(?<=[_./-])/)
     .flatMap((part) => [part, h("wbr")])
     .slice(0, -1);
+
+/**
+ * The values of a column. Where two words differ in some letters, these are marked; numbers differ by their amount.
+ * @param {(Field | undefined)[]} cells
+ */
+function renderValues(cells) {
+  const [first, second] = cells.map((cell) => cell?.value ?? "");
+  const isNumber = cells.some((cell) => placeOf(cell) !== null);
+  const parts = cells.length === 2 && !isNumber ? compareLetters(first, second) : null;
+  return cells.map((cell, at) =>
+    h(
+      "td",
+      {},
+      parts
+        ? parts[at].map(({ text, differs }) => (differs ? h("span", { class: "lw-letters" }, text) : text))
+        : cell?.value,
+    ),
+  );
+}
 
 /** @param {Field | undefined} field */
 const placeOf = (field) => (typeof field?.place === "number" ? field.place : null);
@@ -90,7 +110,7 @@ export function renderFields(items, comparison = NO_COMPARISON) {
         renderBreakable(name),
         words && h("span", { class: "lw-hidden" }, words),
       ),
-      cells.map((cell) => h("td", {}, cell?.value)),
+      renderValues(cells),
       hasScale && h("td", { class: "lw-scale-cell" }, renderScale(first, second, grade === "most")),
     );
   };

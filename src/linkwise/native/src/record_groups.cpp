@@ -1,0 +1,204 @@
+// Groups of records: the two groups whose pairs are most probably matches become one, while that is more probable
+// than not.
+//
+// The score of two groups is the mean log-odds over all pairs between them, plus the sum over the answers. Only pairs
+// that are listed have log-odds of their own. All others have the same, which are not positive, so two groups without
+// a listed pair never merge, and an edge between two groups has all that a score needs: a sum, the number of its
+// listed pairs and the answers. A heap has the edges of positive score. What a merge changes is put into it anew, and
+// older entries no longer count. So the merges are exactly those of a table of all groups, without the table.
+#include <limits>
+#include <queue>
+
+#include "checks.hpp"
+
+namespace linkwise {
+
+namespace {
+
+// All listed pairs between two groups.
+struct Edge {
+    int32_t a, b;  // groups, by their lowest rows
+    int32_t into;  // the edge that took it over; itself if none did; kMet if its groups merged
+    int32_t n_listed;
+    double sum, answers;
+};
+
+constexpr int32_t kMet = -1;
+
+struct Entry {
+    double score;
+    int32_t low, high, edge;
+
+    // The lower one is merged later. Groups of lower rows come first among equals.
+    bool operator<(const Entry& other) const {
+        if (score != other.score) return score < other.score;
+        if (low != other.low) return low > other.low;
+        return high > other.high;
+    }
+};
+
+class RecordGroups {
+   public:
+    // score and n_pairs of each edge, (m,), are written.
+    RecordGroups(const int64_t* first, const int64_t* second, const double* weight, const double* answer, int64_t n,
+                 int64_t m, double missing, double* score, double* n_pairs)
+        : missing_(missing), score_(score), n_pairs_(n_pairs), size_(n, 1), group_(n), edges_(m), around_(n) {
+        std::vector<int32_t> degree(n);
+        for (int64_t e = 0; e < m; ++e) ++degree[first[e]], ++degree[second[e]];
+        for (int64_t i = 0; i < n; ++i) around_[i].reserve(degree[i]), group_[i] = static_cast<int32_t>(i);
+        for (int64_t e = 0; e < m; ++e) {
+            const auto a = static_cast<int32_t>(first[e]), b = static_cast<int32_t>(second[e]);
+            const auto own = static_cast<int32_t>(e);
+            edges_[e] = {a, b, own, 1, weight[e], answer[e]};
+            around_[a].push_back(own), around_[b].push_back(own);
+        }
+    }
+
+    bool is_listed_twice() const {
+        std::vector<int32_t> seen(around_.size(), -1);
+        for (int32_t i = 0; i < static_cast<int32_t>(around_.size()); ++i)
+            for (const int32_t e : around_[i])
+                if (std::exchange(seen[other_end(e, i)], i) == i) return true;
+        return false;
+    }
+
+    void merge() {
+        std::vector<Entry> entries;
+        for (int32_t e = 0; e < static_cast<int32_t>(edges_.size()); ++e)
+            if (renew(e)) entries.push_back(entry_of(e));
+        std::priority_queue<Entry> heap(std::less<Entry>(), std::move(entries));
+        std::vector<int32_t> to(around_.size(), -1);
+        while (!heap.empty()) {
+            const Entry top = heap.top();
+            heap.pop();
+            if (!is_open(top.edge)) continue;
+            const Entry now = entry_of(top.edge);
+            if (now.score != top.score || now.low != top.low || now.high != top.high) continue;
+            edges_[top.edge].into = kMet;
+            join(top.low, top.high, to);
+            for (const int32_t e : around_[top.low])
+                if (renew(e)) heap.push(entry_of(e));
+        }
+        for (int32_t e = 0; e < static_cast<int32_t>(edges_.size()); ++e) {
+            const int32_t last = last_of(e);
+            score_[e] = score_[last], n_pairs_[e] = n_pairs_[last];
+        }
+    }
+
+    // Numbers in the order of the lowest rows.
+    void number_groups(int64_t* label) {
+        int64_t count = 0;
+        for (size_t i = 0; i < group_.size(); ++i) {
+            group_[i] = group_[group_[i]];
+            label[i] = group_[i] == static_cast<int32_t>(i) ? count++ : label[group_[i]];
+        }
+    }
+
+   private:
+    bool is_open(int32_t e) const { return edges_[e].into == e; }
+
+    int32_t other_end(int32_t e, int32_t group) const {
+        return edges_[e].a == group ? edges_[e].b : edges_[e].a;
+    }
+
+    Entry entry_of(int32_t e) const {
+        const Edge& edge = edges_[e];
+        return {score_[e], std::min(edge.a, edge.b), std::max(edge.a, edge.b), e};
+    }
+
+    // Computes the score of an edge; returns whether its groups may merge.
+    bool renew(int32_t e) {
+        const Edge& edge = edges_[e];
+        n_pairs_[e] = static_cast<double>(size_[edge.a]) * static_cast<double>(size_[edge.b]);
+        const double others = missing_ * (n_pairs_[e] - edge.n_listed);
+        score_[e] = (edge.sum + others) / n_pairs_[e] + edge.answers;
+        return score_[e] > 0;
+    }
+
+    // Puts group b into a, the lower one. `to` holds -1 for each group, here and afterwards.
+    void join(int32_t a, int32_t b, std::vector<int32_t>& to) {
+        std::vector<int32_t> edges;
+        edges.reserve(around_[a].size() + around_[b].size());
+        for (const int32_t e : around_[a])
+            if (is_open(e)) to[other_end(e, a)] = e, edges.push_back(e);
+        for (const int32_t e : around_[b]) {
+            if (!is_open(e)) continue;
+            Edge& edge = edges_[e];
+            const int32_t c = other_end(e, b);
+            if (to[c] < 0) {
+                edge.a = a, edge.b = c;
+                edges.push_back(e);
+                continue;
+            }
+            Edge& taker = edges_[to[c]];
+            taker.sum += edge.sum, taker.answers += edge.answers, taker.n_listed += edge.n_listed;
+            edge.into = to[c];
+        }
+        for (const int32_t e : edges) to[other_end(e, a)] = -1;
+        around_[a] = std::move(edges);
+        std::vector<int32_t>().swap(around_[b]);
+        size_[a] += size_[b];
+        group_[b] = a;
+    }
+
+    // The edge that has taken over this one; the edges between are shortened to it.
+    int32_t last_of(int32_t e) {
+        int32_t last = e;
+        while (!is_open(last) && edges_[last].into != kMet) last = edges_[last].into;
+        while (e != last) e = std::exchange(edges_[e].into, last);
+        return last;
+    }
+
+    const double missing_;
+    double *score_, *n_pairs_;
+    std::vector<int64_t> size_;
+    std::vector<int32_t> group_;  // by the lowest row of a group: the group that it was put into, or itself
+    std::vector<Edge> edges_;
+    std::vector<std::vector<int32_t>> around_;  // edges of each group; some of them have ended
+};
+
+auto group_by_log_odds(int64_t n, Vector<int64_t> first, Vector<int64_t> second, Vector<double> weight,
+                       Vector<double> answer, double missing) {
+    constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+    const int64_t m = first.shape(0);
+    check_between("n", n, 1, kMost);
+    check_between("the number of pairs", m, 0, kMost);
+    check_range("first", first, 0, n - 1);
+    check_shape("second", second, m);
+    check_range("second", second, 0, n - 1);
+    check_shape("weight", weight, m);
+    check_shape("answer", answer, m);
+    if (!(missing <= 0)) refuse("missing must be at most 0, got ", missing);
+    for (int64_t e = 0; e < m; ++e)
+        if (first.data()[e] == second.data()[e])
+            refuse("Pair ", e, " has row ", first.data()[e], " twice. Remove it.");
+    Result<int64_t> label(n);
+    Result<double> score(m), n_pairs(m);
+    bool is_repeated = false;
+    {
+        nb::gil_scoped_release release;
+        RecordGroups groups(first.data(), second.data(), weight.data(), answer.data(), n, m, missing, score.get(),
+                            n_pairs.get());
+        is_repeated = groups.is_listed_twice();
+        if (!is_repeated) groups.merge(), groups.number_groups(label.get());
+    }
+    if (is_repeated) refuse("A pair of rows is listed twice. Pass each pair once.");
+    const size_t N = n, M = m;
+    return std::make_tuple(label.release({N}), score.release({M}), n_pairs.release({M}));
+}
+
+}  // namespace
+
+void register_record_groups(nb::module_& m) {
+    define(m, "group_by_log_odds", group_by_log_odds,
+           R"(Merge the two groups of rows of the highest score while that is positive.
+
+The score of two groups is the mean log-odds over all pairs of rows between them, plus the sum of their answers.
+first and second, (m,), are the rows of the pairs that are listed, each once; weight, (m,), their log-odds; answer,
+(m,), the log-odds that answers add. All other pairs have log-odds of missing, at most 0. Among equal scores the
+groups of the lowest rows merge first. Returns labels (n,), by the lowest rows; and for each pair the score (m,) at
+which its rows met, or that keeps them apart, with the number of pairs (m,) between the two groups there.)",
+           count("n"), nb::arg("first"), nb::arg("second"), nb::arg("weight"), nb::arg("answer"), nb::arg("missing"));
+}
+
+}  // namespace linkwise
