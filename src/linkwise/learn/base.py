@@ -115,6 +115,7 @@ class ActiveLearner(ClusterMixin, BaseEstimator, ABC):
         seed = resolve_seed(self.random_state)
         refuse_no_oracle(oracle)
         sorter = take_sorter(oracle, budget, budget_screens)
+        n_screens, size = check_budget(budget_screens), check_size(screen_size)
         if oracle is None:
             labels = self._cluster_unasked(rows, table, evidence, seed)
             self._keep(evidence, labels, History(labels), "no oracle")
@@ -126,7 +127,7 @@ class ActiveLearner(ClusterMixin, BaseEstimator, ABC):
         history = History(run.labels)
         try:
             if sorter is not None:
-                self._sort(run, sorter, history, check_budget(budget_screens), check_size(screen_size))
+                self._sort(run, sorter, history, n_screens, size)
             else:
                 _answer_pairs(run, oracle, history)
         finally:

@@ -23,7 +23,7 @@ from linkwise.constraints.fallible import FallibleEvidence
 from linkwise.constraints.sorting import Pile, Sorting
 from linkwise.learn.kin.calibration import PlaceAnswer
 from linkwise.learn.kin.confidence import LIKELY
-from linkwise.learn.kin.kernels import Table
+from linkwise.learn.kin.kernels import Mask, Table
 from linkwise.learn.kin.model import TINY
 from linkwise.learn.kin.posterior import (
     ItemChances,
@@ -112,11 +112,17 @@ def _add_relations(posterior: Posterior, screen: _Screen, held: Sequence[Sequenc
 def _closest_items(posterior: Posterior, a: int, b: int, loose: list[int]) -> dict[int, int] | None:
     """The closest items of two neighbourhoods that may be shown, and are not loose."""
     one, other = posterior.known.members(a), posterior.known.members(b)
-    askable = posterior.task.askable.copy()
-    askable[loose] = False
+    askable = _find_showable(posterior, loose)
     similarity = np.where(np.outer(askable[one], askable[other]), kernel_between(posterior, a, b), -np.inf)
     i, j = divmod(int(similarity.round(6).argmax()), len(other))
     return None if np.isneginf(similarity[i, j]) else {a: int(one[i]), b: int(other[j])}
+
+
+def _find_showable(posterior: Posterior, loose: list[int]) -> Mask:
+    """(n_items,) which items may stand for a neighbourhood: not those that are only assumed to be there."""
+    found = posterior.task.askable & (posterior.placed.assumed < 0)
+    found[loose] = False
+    return found
 
 
 def _add_new_items(
@@ -201,7 +207,7 @@ def _open_neighbourhoods(posterior: Posterior, item: int) -> list[int]:
 def _closest_member(posterior: Posterior, number: int, item: int, loose: list[int]) -> int | None:
     """The closest item of a neighbourhood that may be shown, and is not loose."""
     members = posterior.known.members(number)
-    members = members[posterior.task.askable[members] & ~np.isin(members, loose)]
+    members = members[_find_showable(posterior, loose)[members]]
     if len(members) == 0:
         return None
     return int(members[current_kernel(posterior).row(item)[members].round(6).argmax()])
