@@ -112,7 +112,7 @@ LEARNERS = (
         known_k=True,
         by_night=True,
     ),
-    Entry("RecordLinkage", lambda **seed: lw.RecordLinkage(**seed), exact=True),
+    Entry("ThresholdLinkage", lambda **seed: lw.ThresholdLinkage(**seed), exact=True),
     Entry("ActiveCOBS", lambda **seed: lw.ActiveCOBS(preset="quick", **seed), exact=False),
 )
 

@@ -61,7 +61,8 @@ if TYPE_CHECKING:
     from linkwise.learn.known_k.npu import NPU
     from linkwise.learn.learner import Question
     from linkwise.learn.oracles import TruthOracle
-    from linkwise.learn.record_linkage import RecordLinkage
+    from linkwise.learn.records.linkage import RecordLinkage
+    from linkwise.learn.threshold_linkage import ThresholdLinkage
     from linkwise.reasons.explanation import Explanation, explain
     from linkwise.reasons.telling_words import telling_words
     from linkwise.reasons.why import Why, why
@@ -132,6 +133,7 @@ __all__ = [  # noqa: RUF022  # in the order in which people meet them
     "COBRAS",
     "KIN",
     "RecordLinkage",
+    "ThresholdLinkage",
     "ExploreConsolidate",
     "MinMax",
     "NPU",

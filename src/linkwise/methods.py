@@ -80,6 +80,11 @@ CACHE = Option("--cache", "cache", "folder for the clusterings", "folder", "DIR"
 MAX_LEAVES = Option("--max-leaves", "max_leaves", "largest number of rules")
 MIN_SAMPLES = Option("--min-samples", "min_samples", "rows in a dense neighbourhood", default=4)
 
+ORIGIN = Option(
+    "--origin", "origin", "column of where records come from: two of one origin never match", str, "COLUMN"
+)
+SAME = Option("--same", "same", "column in which matching records agree", str, "COLUMN")
+
 _K = {"options": (N_CLUSTERS,), "needs": ("n_clusters",)}
 _REFITTING = {"options": (N_CLUSTERS, ESTIMATOR), "needs": ("n_clusters",)}
 _OF_POOL = (PRESET, NOISE, CACHE)
@@ -128,8 +133,16 @@ METHODS = (
     _learner(
         "records",
         "RecordLinkage",
-        "learn.record_linkage",
-        "Finds many small groups, such as records of the same person, by one threshold.",
+        "learn.records.linkage",
+        "Finds the records of the same person or thing: learns how much each column counts.",
+        options=(ORIGIN, SAME),
+        uses_pairs=True,
+    ),
+    _learner(
+        "threshold",
+        "ThresholdLinkage",
+        "learn.threshold_linkage",
+        "Finds many small groups of rows of numbers, by one threshold.",
         uses_pairs=True,
     ),
     _learner(

@@ -26,7 +26,7 @@ def test_every_generated_check(estimator, check):
 def test_all_kinds_of_learners_are_swept():
     assert {type(entry.make()).__name__ for entry in LEARNERS} == {
         "COBRA", "COBRAS", "KIN", "ActiveCOBS", "ExploreConsolidate", "MinMax", "NPU", "ActiveFeatureWeights",
-        "RecordLinkage",
+        "ThresholdLinkage",
     }  # fmt: skip
 
 

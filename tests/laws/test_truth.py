@@ -154,7 +154,7 @@ def test_a_must_link_joins_two_clear_groups(entry):
 
 @pytest.mark.parametrize(
     "entry",
-    [entry for entry in LEARNERS if not entry.known_k and entry.name != "RecordLinkage"],  # it merges only
+    [entry for entry in LEARNERS if not entry.known_k and entry.name != "ThresholdLinkage"],  # it merges only
     ids=lambda entry: entry.name,
 )
 def test_a_cannot_link_divides_a_clear_group_by_its_nearer_end(entry):

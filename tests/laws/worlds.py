@@ -157,7 +157,7 @@ SLOW = {  # what takes seconds a run, and is the same code with 300 rows
     "MinMax, 2 clusters": ("many rows",),
     "NPU": ("many rows",),
     "ActiveFeatureWeights": ("many rows",),
-    "RecordLinkage": ("many rows",),
+    "ThresholdLinkage": ("many rows",),
     "ActiveCOBS": ("many rows", "many rows in 3 classes"),
 }
 

@@ -24,7 +24,8 @@ def listed_pairs(draw):
     first, second = np.where(turned, j, i), np.where(turned, i, j)
     weight = rng.integers(-32, draw(st.sampled_from([8, 33])), len(i)) / draw(st.sampled_from([8, 1]))
     answer = rng.choice([-30.0, -2.5, 0.0, 2.5, 30.0], len(i), p=[0.1, 0.05, 0.7, 0.05, 0.1])
-    return n, first, second, weight, answer, draw(st.sampled_from([0.0, -0.5, -2.0, -8.0]))
+    source = rng.integers(-1, 4, n) if draw(st.booleans()) else None
+    return n, first, second, weight, answer, draw(st.sampled_from([0.0, -0.5, -2.0, -8.0])), source
 
 
 @settings(deadline=None, max_examples=300)

@@ -27,6 +27,7 @@ GUESS = 1
 RATES = np.array([0.5, 1, 2, 5, 10, 20, 35, 50, 75, 100, 150, 200, 300, 400, 500, 650, 800, 950]) / 1000
 FAR, TOGETHER, PATIENCE = 0.15, 0.3, 12
 HOME, LOWEST, SLACK, SLACK_FOR_EACH, MOST_SLACK, SWEEPS, LEAST = 0.2, 0.02, 0.001, 5e-5, 0.005, 2, 0.001
+LEFT, MOST_WRONG, FOR_EACH_CHECK = 0.8, 0.1, 3  # of items that are assumed where a "no" has left them
 TEMPER, STAY = 0.25, 4.0
 FIRST_WEIGHTS, FIRST_FOREST, TREES, MOST_SHARE, HALF = 24, 12, 100, 0.5, 50
 
@@ -372,6 +373,7 @@ class State:
         self.order, self.cover, self.doubtful, self.tried = [], {}, set(), set()
         self.blamed, self.placing, self.corrected = set(), None, corrected
         self.answers, self.sharpness = [], best_sharpness([])
+        self.assumed, self.checks = {}, []  # the first item of where each is; which expected answers came
         self.far_answers = []  # how likely each was yes without the far rate, and whether it was
         self.weights, self.weighed_at = None, 0
         self.in_force = self.growing = None  # items learned from, known items then, shares of trees
@@ -409,17 +411,37 @@ class State:
         for item in range(self.facts.n):
             if item not in self.order and any(other in self.order for other in self.company(item)):
                 self.order.append(item)
+        for item, first in list(self.assumed.items()):
+            if len(self.company(item)) > 1 or self.are_apart(item, first) or not self.is_named(item):
+                del self.assumed[item]
         while True:
             founders = [
                 company
                 for company in (self.company(item) for item in range(self.facts.n))
                 if len(company) > 1
                 and self.placing not in company
-                and all(self.are_apart(company, item) for item in self.order)
+                and all(self.are_apart(company, item) for item in self.order if item not in self.assumed)
             ]
             if not founders:
                 return
             self.order += max(founders, key=lambda company: (len(company), -company[0]))
+
+    def is_named(self, item):
+        """Whether something is known of an item and another one."""
+        return sum(said in ("yes", "no") for said in self.facts.known[item]) > 1
+
+    def error(self):
+        """The expected share of assumptions that are wrong."""
+        return (self.checks.count(False) + 1) / (len(self.checks) + 6)
+
+    def may_assume(self):
+        """Whether one more item may be assumed to be in what is left."""
+        return self.error() <= MOST_WRONG and len(self.assumed) < FOR_EACH_CHECK * len(self.checks)
+
+    def is_left(self, item, home, homes):
+        """Whether some neighbourhoods are ruled out, all of which differ from one that is left."""
+        out = [other for other in homes if self.are_apart(item, other)]
+        return bool(out) and all(self.are_apart(home, other) for other in out)
 
     def waiting(self):
         """Components of items that something is known of, though not where they belong."""
@@ -436,7 +458,7 @@ class State:
         found = []
         for item in self.order:
             for home in found:
-                if self.facts.verdict(item, home[0]) == "yes":
+                if self.facts.verdict(item, home[0]) == "yes" or self.assumed.get(item) in home:
                     home.append(item)
                     break
             else:
@@ -579,7 +601,7 @@ class State:
         """The most alike items that can be compared; None when two pairs of them were in doubt."""
         K, unsure = self.kernel_now(), 0
         for a, b in sorted(((a, b) for a in first for b in second), key=lambda pair: -K[pair].round(6)):
-            if self.askable[a] and self.askable[b]:
+            if self.askable[a] and self.askable[b] and not {a, b} & set(self.assumed):
                 said = self.facts.verdict(a, b)
                 unsure += said == "unsure"
                 if unsure == 2:
@@ -648,6 +670,7 @@ class State:
             together[there] = (together[there] / np.sqrt(max(mean, 1e-12))).clip(0, 1)
         certain = trust * belongs + (1 - trust) * together
         certain[items_of(groups)] = 1
+        certain[list(self.assumed)] = 1 - self.error()
         return certain.clip(0, 1)
 
     def likely(self, homes):
@@ -809,6 +832,10 @@ def kin(facts, kernels, start, *, size, forest, jitter, askable, corrected=froze
             if said != "unsure":
                 state.far_answers.append((0.0, said == "yes"))
             continue
+        if item is None and state.assumed:
+            item = next(item for item in state.order if item in state.assumed)
+            del state.assumed[item]
+            state.order.remove(item)
         if item is None:
             break
         state.tried.add(item)
@@ -864,7 +891,12 @@ def place(state, item, ask):
         if not rest:
             break
         best = max(rest, key=lambda at: (round(p[at], 9), -at))
-        if cover is not None and p[best] / max(p[rest].sum() + new, 1e-9) < LIKELY:
+        likely = p[best] / max(p[rest].sum() + new, 1e-9)
+        if cover is not None and likely < LIKELY:
+            break
+        could_assume = likely >= LEFT and state.is_left(item, homes[best], homes)
+        if could_assume and cover is not None and not doubtful and state.may_assume():
+            state.assumed[item] = homes[best][0]
             break
         pair = state.pair([item], homes[best])
         if pair is None:
@@ -879,6 +911,10 @@ def place(state, item, ask):
         if said != "unsure":
             state.answers.append((scores, best, rest, said == "yes"))
             state.sharpness = best_sharpness(state.answers)
+            if could_assume:
+                state.checks.append(said == "yes")
+                if state.error() > MOST_WRONG:
+                    state.assumed.clear()
     if cover is not None:
         state.cover[item] = cover
     if item not in state.order:

@@ -29,8 +29,8 @@ def rare_columns(table, block):
 
 
 def may_match(records, i, j):
-    """Whether two rows are of one block and of different sources."""
-    block, source = records.block, records.source
+    """Whether two rows are of one block and of different origins."""
+    block, source = records.block, records.origin
     return (block is None or block[i] == block[j]) and (source is None or source[i] != source[j])
 
 
@@ -42,7 +42,7 @@ def chances_of(records, chance):
 def copies_of(records):
     """Each record with the next copy that it may match, by source and row, and with the one before."""
     n = len(records)
-    place = [(0 if records.source is None else records.source[i], i) for i in range(n)]
+    place = [(0 if records.origin is None else records.origin[i], i) for i in range(n)]
     pairs = set()
     for i in filter(records.whole.__getitem__, range(n)):
         alike = [j for j in range(n) if records.whole[j] == records.whole[i] and may_match(records, i, j)]
@@ -67,7 +67,7 @@ def find_candidates(records, chance):
             np.arange(n),
             settings.MOST,
             records.block,
-            records.source,
+            records.origin,
         )
         listed = [[(min(i, j), max(i, j)) for j in row if j >= 0] for i, row in enumerate(near)]
         mass = np.zeros(settings.MOST)
@@ -103,7 +103,7 @@ def estimate_recall(records, found, chance):
     expected, inside = np.zeros(settings.MOST), np.zeros(settings.MOST)
     near = [
         largest_products(
-            table, np.ones(table.shape[1]), np.arange(n), settings.MOST, records.block, records.source
+            table, np.ones(table.shape[1]), np.arange(n), settings.MOST, records.block, records.origin
         )
         for table in (records.words.toarray(), records.letters.toarray())
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 
-def group_by_log_odds(n, first, second, weight, answer, missing):
+def group_by_log_odds(n, first, second, weight, answer, missing, source=None):
     """Merge the two groups of the highest score while it is positive; note the decision about each pair."""
     odds, answers = np.full((n, n), missing), np.zeros((n, n))
     for i, j, w, a in zip(first, second, weight, answer, strict=True):
@@ -15,7 +15,10 @@ def group_by_log_odds(n, first, second, weight, answer, missing):
     decision, weight_of = np.zeros((n, n)), np.ones((n, n))
 
     def score(A, B):
-        return odds[np.ix_(A, B)].sum() / (len(A) * len(B)) + answers[np.ix_(A, B)].sum()
+        said = answers[np.ix_(A, B)].sum()
+        found = odds[np.ix_(A, B)].sum() / (len(A) * len(B)) + said
+        share = source is not None and {source[i] for i in A if source[i] >= 0} & {source[i] for i in B}
+        return -30.0 if found > 0 and said <= 0 and share else found
 
     def note(A, B):
         decision[np.ix_(A, B)] = decision.T[np.ix_(A, B)] = score(A, B)

@@ -162,10 +162,10 @@ def test_a_cluster_is_led_by_its_largest_group_of_answers():
         pair_moved_rows([7], None, labels, evidence.groups(), values)
 
 
-@pytest.mark.parametrize("learner", [lw.KIN, lw.COBRAS, lw.RecordLinkage], ids=lambda one: one.__name__)
+@pytest.mark.parametrize("learner", [lw.KIN, lw.COBRAS, lw.ThresholdLinkage], ids=lambda one: one.__name__)
 @pytest.mark.parametrize("to", ["new", None, "largest"])
 def test_the_moved_rows_leave_and_not_those_that_stand_for_their_cluster(learner, to):
-    session = begin(6, learner(random_state=0) if learner is not lw.RecordLinkage else learner())
+    session = begin(6, learner(random_state=0) if learner is not lw.ThresholdLinkage else learner())
     labels = session.labels
     home = int(np.bincount(labels).argsort()[-2])
     answered = session.evidence.groups().row

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.constraints.belief import Nearness
+from linkwise.data.columns.table import Table
 from linkwise.learn.advice import StopAdvice
 from linkwise.learn.item_labels import Shown
-from linkwise.learn.learner import Problem
+from linkwise.learn.learner import Learner, Problem, Progress
 
 
 @runtime_checkable
@@ -236,6 +237,62 @@ class SupportsFork(Protocol):
         object
             The state of the copy. What happens to one of them changes nothing in the other.
         """
+
+
+@runtime_checkable
+class SupportsTable(Protocol):
+    """A learner that compares the columns of a table, such as texts, and not the numbers made of them."""
+
+    def prepare_table(self, table: Table, seed: int, *, progress: Progress | None = None) -> Any:
+        """Do all work that needs no answer, as `Learner.prepare` does for an array.
+
+        Parameters
+        ----------
+        table : Table
+            The table.
+        seed : int
+            Seed of all random draws.
+        progress : callable, optional
+            Called as ``progress(done, planned)`` during long work.
+
+        Returns
+        -------
+        object
+            A value that nobody writes to.
+        """
+
+
+def prepare_learner(
+    learner: Learner,
+    X: NDArray[Any],
+    seed: int,
+    table: Table | None = None,
+    *,
+    progress: Progress | None = None,
+) -> Any:
+    """Do all work of a learner that needs no answer, on the table that `X` was made of if it takes tables.
+
+    Parameters
+    ----------
+    learner : Learner
+        The learner.
+    X : ndarray of shape (n_rows, n_features)
+        The rows.
+    seed : int
+        Seed of all random draws.
+    table : Table, optional
+        The same rows as a table.
+    progress : callable, optional
+        Called as ``progress(done, planned)`` during long work.
+
+    Returns
+    -------
+    object
+        A value that nobody writes to.
+    """
+    if table is not None and isinstance(learner, SupportsTable):
+        return learner.prepare_table(table, seed, progress=progress)
+    return learner.prepare(X, seed, progress=progress)
 
 
 def find_representatives(learner: object, state: Any) -> NDArray[np.int64] | None:

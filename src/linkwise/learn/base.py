@@ -15,7 +15,9 @@ from linkwise.constraints.constraints import Constraints
 from linkwise.constraints.evidence import Evidence
 from linkwise.constraints.facts import check_answer
 from linkwise.constraints.fallible import make_evidence
+from linkwise.data.columns.table import Table
 from linkwise.errors import NothingAskedWarning, short_repr
+from linkwise.learn.abilities import prepare_learner
 from linkwise.learn.history import History
 from linkwise.learn.learner import Asking, Oracle, Problem
 from linkwise.learn.prior import cluster_by_constraints
@@ -97,18 +99,18 @@ class ActiveLearner(ClusterMixin, BaseEstimator, ABC):
         self._validate_params()
         refuse_constraints_as_y(y)
         refuse_oracle_as_y(y)
-        rows = check_rows(X, self)
+        rows, table = self._take_rows(X)
         budget, shown = check_budget(budget), check_askable(askable, len(rows))
         evidence = make_evidence(len(rows), check_constraints(constraints, rows), error_rate)
         seed = resolve_seed(self.random_state)
         refuse_no_oracle(oracle)
         if oracle is None:
-            labels = self._unasked(rows, evidence, seed)
+            labels = self._cluster_unasked(rows, table, evidence, seed)
             self._keep(evidence, labels, History(labels), "no oracle")
             if len(evidence) == 0 and len(rows) > 1:
                 warn_that_nothing_is_asked(type(self).__name__)
             return self
-        prepared = self.prepare(rows, seed)
+        prepared = prepare_learner(self, rows, seed, table)
         run = Run(self, rows, evidence, seed, prepared=prepared, askable=shown, budget=budget)
         history = History(run.labels)
         try:
@@ -119,6 +121,14 @@ class ActiveLearner(ClusterMixin, BaseEstimator, ABC):
             self._keep(evidence, run.labels, history, run.reason or "stopped")
             self._keep_more(rows, run.state)
         return self
+
+    def _take_rows(self, X: object) -> tuple[NDArray[Any], Table | None]:
+        """The rows as numbers, and the table that a learner compares in their place, if it does."""
+        return check_rows(X, self), None
+
+    def _cluster_unasked(self, X: NDArray[Any], table: Table | None, evidence: Evidence, seed: int) -> Labels:
+        """Cluster rows or a table by the constraints alone."""
+        return self._unasked(X, evidence, seed)
 
     def _unasked(self, X: NDArray[Any], evidence: Evidence, seed: int) -> Labels:
         """Cluster by the constraints alone."""

@@ -51,6 +51,8 @@ from linkwise.native.cuts import (
 from linkwise.native.forest import (
     ForestShare,
     PackedLeaves,
+    ValueTrees,
+    grow_value_trees,
     mix_lower,
     pack_leaves,
     random_trees,

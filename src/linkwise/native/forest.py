@@ -1,4 +1,4 @@
-"""Extremely randomised trees, the trees in which two rows share a leaf, and mixtures of kernels with them."""
+"""Extremely randomised trees: leaves that rows share, mixtures of kernels with them, and estimated values."""
 
 from __future__ import annotations
 
@@ -43,6 +43,27 @@ class ForestShare(NamedTuple):
 NO_FOREST = ForestShare(NO_LEAVES, np.float32(1), np.float32(0))
 
 
+class ValueTrees(NamedTuple):
+    """Trees that estimate a value, with the nodes of all one after the other."""
+
+    start: NDArray[np.int64]
+    """(t + 1,) where the nodes of each tree begin."""
+    feature: NDArray[np.int32]
+    """Feature of each node, -1 at a leaf."""
+    threshold: NDArray[np.float64]
+    """A row goes left if its feature is at most this."""
+    left: NDArray[np.int32]
+    """Left child, counted from the first node of the tree."""
+    right: NDArray[np.int32]
+    """Right child."""
+    value: NDArray[np.float64]
+    """Weighted mean of the rows of each node."""
+
+    def estimate(self, rows: NDArray[np.float32], n_threads: int) -> NDArray[np.float64]:
+        """Return the mean over the trees for each row."""
+        return library.apply_value_trees(rows, *self, n_threads)
+
+
 def random_trees(
     rows: NDArray[np.float64],
     items: NDArray[np.int64],
@@ -71,6 +92,25 @@ def weighted_trees(
     """Call `_native.weighted_trees`, by default with ⌊√d⌋ features that are tried."""
     tried = isqrt(rows.shape[1]) if max_features is None else max_features
     return library.weighted_trees(rows, items, home, weights, seeds, tried, n_threads)
+
+
+def grow_value_trees(
+    rows: NDArray[np.float32],
+    value: NDArray[np.float64],
+    weight: NDArray[np.float64],
+    sign: NDArray[np.int8],
+    *,
+    n_trees: int,
+    max_features: int,
+    min_leaf: int,
+    seed: int,
+    n_threads: int,
+) -> tuple[ValueTrees, NDArray[np.float64]]:
+    """Grow trees, and estimate the value of each row by those that have not seen it (NaN without one)."""
+    grown = library.grow_value_trees(
+        rows, value, weight, sign, n_trees, max_features, min_leaf, seed, n_threads
+    )
+    return ValueTrees(*grown[:-1]), grown[-1]
 
 
 def pack_leaves(leaves: NDArray[np.int32]) -> PackedLeaves:

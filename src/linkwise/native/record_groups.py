@@ -28,6 +28,7 @@ def group_by_log_odds(
     weight: NDArray[np.float64],
     answer: NDArray[np.float64],
     missing: float,
+    source: NDArray[np.int64] | None = None,
 ) -> RecordGroups:
     """Name what `_native.group_by_log_odds` returns."""
-    return RecordGroups(*library.group_by_log_odds(n, first, second, weight, answer, missing))
+    return RecordGroups(*library.group_by_log_odds(n, first, second, weight, answer, missing, source))

@@ -17,6 +17,7 @@ from linkwise.cluster.metric.column_choice import ColumnProposal, propose_column
 from linkwise.constraints.error_rates import AssumedRate
 from linkwise.data.column_distances import measure_shown_columns
 from linkwise.data.columns.proposals import PROPOSED, recall_proposals, store_proposals
+from linkwise.data.columns.table import Table
 from linkwise.data.encoding.encoded import block_of
 from linkwise.data.encoding.meaning import ENCODER_HASH, hash_weights, uses_meaning
 from linkwise.data.joining import ClusterColumns, check_order, find_rows, join_frame
@@ -54,11 +55,16 @@ BY_ID = (
 )
 
 
-def describe_rows(rows: Rows) -> dict[str, Any]:
-    """Describe how rows were read, as the source of a session holds it."""
+def describe_rows(
+    rows: Rows, source: dict[str, Any] | None, before: dict[str, Any] | None = None
+) -> dict[str, Any]:
+    """Describe how rows were read, as the source of a session holds it, with what else is told of it."""
+    if source is not None and "choices" in source:  # it tells all of that itself
+        return source
     proposed = store_proposals(rows.table.proposals)
     encoder = {ENCODER_HASH: hash_weights()} if uses_meaning(rows.table.reading.text_by) else {}
-    return {**store_reading(rows.table.reading), **({PROPOSED: proposed} if proposed else {}), **encoder}
+    read = {**store_reading(rows.table.reading), **({PROPOSED: proposed} if proposed else {}), **encoder}
+    return {**(before or {}), **read, **(source or {})}
 
 
 class SessionData:
@@ -164,6 +170,7 @@ class SessionData:
         moved: dict[str, Any],
         backup: str | os.PathLike[str] | None,
         kept: tuple[list[str] | None, StoredClustering | None],
+        table: Table | None,
     ) -> None:
         """Start the learner; then store what changes, among it the settings of rows that were moved."""
         path, stored = self._journal.store.path, self._state.settings
@@ -191,7 +198,8 @@ class SessionData:
         described = stored.learner if learner is None else describe_learner(learner)
         if rate != stored.error_rate:
             self._recorder.check_agreement(self._state.settled, rate)
-        self._state.start(current, rows, replace(stored, learner=described, error_rate=rate), progress)
+        settings = replace(stored, learner=described, error_rate=rate)
+        self._state.start(current, rows, settings, progress, table)
         if moved:
             if kept[1] is not None:
                 moved |= self._keep_numbers(kept[0], kept[1].labels)
@@ -298,7 +306,7 @@ class SessionData:
         if self._state.replay is None:
             raise SessionError("Another encoding needs the data. Open it with Session.open(path, X).")
         if (read := self.take_rows(X)) is not None:
-            X, source = read.X, {**self._journal.meta["source"], **describe_rows(read), **(source or {})}
+            X, source = read.X, describe_rows(read, source, self._journal.meta["source"])
             ids, items = read.ids if ids is None else ids, read if items is None else items
         before = self._journal.events, self._journal.ids, dict(self._journal.meta), self._state.replay
         try:
@@ -309,7 +317,7 @@ class SessionData:
                 rows = check_rows(X)
                 now = self._state.settings
                 current = learner if learner and chosen else build_learner(now.learner, rows.shape[1])
-                self._state.start(current, rows, now, progress)
+                self._state.start(current, rows, now, progress, None if read is None else read.table)
                 changes |= self._keep_numbers(before[1], read_labels(before[3].shown))
                 self._replace_data(changes, backup, len(chosen))
         except BaseException:

@@ -113,7 +113,7 @@ class Session:
         if source is not None and not isinstance(source, dict):
             raise TypeError(f"source is a {type(source).__name__}. Pass a dict.")
         if (read := take_rows(X, id=id)) is not None:
-            X, source = read.X, {**describe_rows(read), **(source or {})}
+            X, source = read.X, describe_rows(read, source)
             ids, items = read.ids if ids is None else ids, read if items is None else items
         rows, rate = check_rows(X), check_rates(error_rate)
         check_items(items, len(rows))
@@ -121,7 +121,8 @@ class Session:
         meta = describe_session(rows, learner, source or {}, rate)
         self._load(Store.new(meta, check_ids(ids, len(rows))))
         self._data.items = items
-        self._state.start(learner, rows, begin_settings(meta), progress)
+        table = None if read is None else read.table
+        self._state.start(learner, rows, begin_settings(meta), progress, table)
 
     def _load(self, store: Store) -> None:
         """Read the events of a store, and begin all parts."""
@@ -234,12 +235,13 @@ class Session:
             if (read := session._data.take_rows(X, id)) is not None:
                 X, ids, items = read.X, read.ids if ids is None else ids, read if items is None else items
                 if recode:
-                    source = {**session.source, **describe_rows(read), **(source or {})}
+                    source = describe_rows(read, source, session.source)
+            table = None if read is None else read.table
             kept = (session._journal.ids, store.clustering()) if recode else (None, None)
             moved = session._data.move_rows(X, ids, source) if recode else {}
             check_items(items, session.n_rows)
             session._data.items = items
-            session._data.resume(X, learner, ids, progress, error_rate, moved, backup, kept)
+            session._data.resume(X, learner, ids, progress, error_rate, moved, backup, kept, table)
         except BaseException:
             store.close()
             raise

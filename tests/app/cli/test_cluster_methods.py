@@ -60,14 +60,14 @@ def fitted(method, fruit, pairs, k, seed=0):
 def test_every_clusterer_with_a_number_of_clusters_can_be_had():
     public = {name for name in lw.__all__ if isinstance(getattr(lw, name), type)}
     ours = {name for name in public if issubclass(getattr(lw, name), ConstrainedClusterer)}
-    assert set(METHODS.values()) == {"COBS", "ClusILC", "FOSC", "RecordLinkage", *ours}
+    assert set(METHODS.values()) == {"COBS", "ClusILC", "FOSC", "RecordLinkage", "ThresholdLinkage", *ours}
 
 
 def test_the_methods_are_in_the_help(linkwise):
     said = " ".join(linkwise("cluster", "--help").stdout.split())
     assert ", ".join(METHODS) in said
     assert "--clusters N" in said
-    assert "number of clusters (not for cobs, fosc, records; optional for cosc, clusilc)" in said
+    assert "number of clusters (not for cobs, fosc, records, threshold; optional for cosc, clusilc)" in said
 
 
 @each_method

@@ -148,6 +148,16 @@ def test_classes_of_several_groups(unsure):
     assert any(is_far and y[a] == y[b] for is_far, (a, b) in zip(far, pairs, strict=True))
 
 
+@pytest.mark.parametrize("unsure", [0.0, pytest.param(0.1, marks=pytest.mark.slow(nightly=True))])
+def test_places_that_are_left(unsure):
+    """Two classes: many rows are assumed to be where a "no" leaves them, and asked about in the end."""
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 2, 40)
+    X = rng.normal(size=(40, 3)) + 1.2 * y[:, None]
+    pairs = compared(X, TruthOracle(y, unsure=unsure, random_state=0))
+    assert unsure or len(set(map(frozenset, pairs))) == len(pairs) > 40
+
+
 @pytest.mark.slow
 def test_a_first_row_that_nobody_can_judge():
     X, y = real(load_iris)

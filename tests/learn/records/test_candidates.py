@@ -36,7 +36,7 @@ def pairs_of(found: CandidatePairs) -> list[tuple[int, int]]:
 
 @st.composite
 def tables(draw):
-    """Names and places with errors, some of them missing; perhaps sources, and a column that must agree."""
+    """Names and places with errors, some of them missing; perhaps origins, and a column that must agree."""
     n, n_names = draw(st.integers(2, 90)), draw(st.integers(1, 30))
     rng = np.random.default_rng(draw(st.integers(0, 10**6)))
 
@@ -54,7 +54,7 @@ def tables(draw):
     columns["mark"] = [f"row {i}" if i % 5 == 0 else "row" for i in range(n)]
     options = {}
     if draw(st.booleans()):
-        columns["shop"], options["source"] = rng.choice(["north", "south", None], n).tolist(), "shop"
+        columns["shop"], options["origin"] = rng.choice(["north", "south", None], n).tolist(), "shop"
     if draw(st.booleans()):
         columns["year"], options["same"] = rng.choice([1, 2, None], n).tolist(), "year"
     return records_of(columns, **options)
@@ -89,7 +89,7 @@ def people():
     rng = np.random.default_rng(0)
     names = ["".join(rng.choice(SYLLABLES, 3)) + " " + "".join(rng.choice(SYLLABLES, 4)) for _ in range(3000)]
     names += [name[:-1] for name in names[:1000]]
-    return records_of({"name": names, "shop": ["north"] * 3000 + ["south"] * 1000}, source="shop")
+    return records_of({"name": names, "shop": ["north"] * 3000 + ["south"] * 1000}, origin="shop")
 
 
 def test_names_with_an_error_are_found_among_many(people):
@@ -163,9 +163,9 @@ def test_copies_are_joined_though_they_say_nothing():
     assert not len(find_candidates(replace(alike, whole=[""] * 6), chance, seed=0))
 
 
-def test_copies_of_two_sources_are_joined_across_them():
+def test_copies_of_two_origins_are_joined_across_them():
     columns = {"name": ["ann lee"] * 5 + ["bob ray"], "shop": ["a", "a", "b", "b", "b", "a"]}
-    pairs = pairs_of(find_candidates(records_of(columns, source="shop"), chance, seed=0))
+    pairs = pairs_of(find_candidates(records_of(columns, origin="shop"), chance, seed=0))
     assert {row for pair in pairs for row in pair} == {0, 1, 2, 3, 4}
     assert all(columns["shop"][i] != columns["shop"][j] for i, j in pairs)
 

@@ -27,7 +27,7 @@ def frame_of(table: pl.DataFrame) -> nw.DataFrame[pl.DataFrame]:
 
 
 def test_columns_are_compared_by_what_they_hold():
-    records = make_records(frame_of(PEOPLE), PEOPLE.columns, source="shop")
+    records = make_records(frame_of(PEOPLE), PEOPLE.columns, origin="shop")
     kinds = {column.name: column.kind for column in records.columns}
     assert kinds == {"name": "text", "born": "number", "phone": "text"}, "a phone is no amount"
     assert records.columns[0].missing.tolist() == [False, False, False, True, True, False]
@@ -35,13 +35,13 @@ def test_columns_are_compared_by_what_they_hold():
     assert records.whole[0] == "ann müller 5551234"
 
 
-def test_a_record_without_source_is_alone_in_its_own():
-    records = make_records(frame_of(PEOPLE), ["name"], source="shop", same="born")
-    assert records.source is not None
+def test_a_record_without_origin_is_alone_in_its_own():
+    records = make_records(frame_of(PEOPLE), ["name"], origin="shop", same="born")
+    assert records.origin is not None
     assert records.block is not None
-    assert records.source[0] == records.source[2]
-    assert records.source[0] != records.source[1]
-    assert (records.source == records.source[5]).sum() == 1
+    assert records.origin[0] == records.origin[2]
+    assert records.origin[0] != records.origin[1]
+    assert (records.origin == records.origin[5]).sum() == 1
     assert records.block.tolist() == [0, 0, 1, 2, 3, 4]
 
 
@@ -56,7 +56,7 @@ def test_rows_have_unit_length_and_rare_words_weigh_more():
 
 
 def test_new_rows_are_weighted_like_the_old():
-    records = make_records(frame_of(PEOPLE), ["name", "born", "phone"], source="shop")
+    records = make_records(frame_of(PEOPLE), ["name", "born", "phone"], origin="shop")
     new = PEOPLE.with_columns(name=pl.Series(["Ann Müller", "zzz", "", "Bob", None, "Bob Stone"]))
     both = append_records(records, frame_of(new))
     n = len(records)
@@ -65,8 +65,8 @@ def test_new_rows_are_weighted_like_the_old():
     assert abs(both.letters[n] - records.letters[0]).max() < 1e-6
     assert both.words[n + 1].nnz == 1, "the phone alone is known"
     assert both.columns[0].value[n] == records.columns[0].value[0]
-    assert both.source is not None
-    assert both.source[n] == both.source[0]
+    assert both.origin is not None
+    assert both.origin[n] == both.origin[0]
     with pytest.raises(DataError, match="The new rows lack phone"):
         append_records(records, frame_of(new.drop("phone")))
 
@@ -75,7 +75,7 @@ def test_a_table_that_tells_nothing_is_refused():
     with pytest.raises(DataError, match="cannot be compared"):
         make_records(frame_of(PEOPLE), ["nothing"])
     with pytest.raises(DataError, match="shelf"):
-        make_records(frame_of(PEOPLE), ["name"], source="shelf")
+        make_records(frame_of(PEOPLE), ["name"], origin="shelf")
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from linkwise import methods
 from linkwise.app.project.exit_codes import UsageError
+from linkwise.data.reading import unknown_column
 from linkwise.errors import SessionError
 from linkwise.methods import CLUSTERERS, LEARNERS, Method
 from linkwise.wording import count_noun
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from linkwise.learn.learner import Learner
 
 DEFAULT_LEARNER, DEFAULT_CLUSTERER = "kin", "cobs"
-RECORDS = "records"
+RECORDS, THRESHOLD = "records", "threshold"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,14 +69,35 @@ def build_first_learner(choice: MethodChoice) -> Learner:
     return _build_learner(method, {"random_state": choice.seed or 0}, choice)
 
 
-def choose_by_proposals(choice: MethodChoice, table: Table) -> MethodChoice:
-    """Choose the method for records of the same things where a table holds such and no method was named."""
+def choose_by_table(choice: MethodChoice, table: Table) -> MethodChoice:
+    """Choose by a table what was not chosen.
+
+    Where it holds records of the same things and no method was named, they are linked. Records of numbers
+    alone are linked by one threshold on their distance. Raises UsageError if an option names a column that
+    the table does not have.
+    """
+    check_columns(choice, table)
     are_records = any((one.option, one.value) == ("text_by", "letters") for one in table.proposals)
-    return (
-        replace(choice, name=RECORDS)
-        if are_records and choice.name is None and not choice.parameters
-        else choice
-    )
+    if are_records and choice.name is None and not choice.parameters:
+        choice = replace(choice, name=RECORDS)
+    holds_words = any(column.role in ("category", "document", "text") for column in table.columns)
+    is_of_numbers = choice.name == RECORDS and not choice.parameters and not holds_words
+    return replace(choice, name=THRESHOLD) if is_of_numbers else choice
+
+
+def check_columns(choice: MethodChoice, table: Table) -> None:
+    """Refuse an option that names a column which the table does not have."""
+    for option in (methods.ORIGIN, methods.SAME):
+        name = choice.parameters.get(option.parameter)
+        if name is not None and name not in table.frame.columns:
+            raise UsageError(f"{option.flag} {name}: {unknown_column(name, table.frame.columns)}")
+
+
+def describe_choice(given: MethodChoice, chosen: MethodChoice) -> tuple[str, ...]:
+    """Say why another method than the given one was chosen by the table."""
+    if given.name == RECORDS and chosen.name == THRESHOLD:
+        return ("All columns hold numbers, so the method is threshold: near rows are records of one thing",)
+    return ()
 
 
 def build_next_learner(choice: MethodChoice, stored: dict[str, Any]) -> Learner | None:

@@ -51,7 +51,9 @@ from linkwise.app.project.method_choice import (
     MethodChoice,
     build_first_learner,
     build_next_learner,
-    choose_by_proposals,
+    check_columns,
+    choose_by_table,
+    describe_choice,
     learner_phrase,
 )
 from linkwise.app.project.options import (
@@ -295,9 +297,9 @@ def _open_project(
     if n_groups is None:
         source = _describe_source(data, path, reading)
         rows = read_shown_rows(data, source, path.parent, progress, propose=not kept.as_is)
-        choice = choose_by_proposals(choice, rows.table)
+        given, choice = choice, choose_by_table(choice, rows.table)
         source["choices"] = rows.table.choices
-        notes = rows.notes
+        notes = (*rows.notes, *describe_choice(given, choice))
     else:
         with open_engine(kept) as engine:
             groups, source = summarize_data(
@@ -308,15 +310,14 @@ def _open_project(
         notes = (describe_groups(data, groups, is_chosen=is_chosen), *describe_choices(groups))
     table, encoded = rows.table, rows.encoded
     ids = row_ids(table)
-    pairs = None
-    if constraints is not None:
-        read, said = read_pairs_of(constraints, table)
-        pairs, notes = (read, constraints.name), (*notes, *said)
+    pairs, said = _read_given_pairs(constraints, table)
+    notes = (*notes, *said)
     if choice.n_clusters is not None:
         refuse_more_than_rows(choice.n_clusters, len(table))
     rate = rate_of_new_session(kept.error_rate)
     learner = build_first_learner(choice)
-    session = Session(encoded.X, learner, ids=ids, source=source, error_rate=rate, progress=progress)
+    data_of_session = rows if n_groups is None else encoded.X
+    session = Session(data_of_session, learner, ids=ids, source=source, error_rate=rate, progress=progress)
     brought = _import_pairs(session, rows.encoded.X, pairs, old)
     _set_guidelines(session, kept)
     try:
@@ -339,7 +340,6 @@ def _resume_project(
     progress: Progress | None,
     verb: str,
 ) -> Project:
-    constraints = kept.constraints
     with Session.open(path) as stored:
         if stored.is_read_only:
             raise SessionError(f"{path} cannot be written. {WAY_OUT}")
@@ -363,17 +363,15 @@ def _resume_project(
         source = _describe_source(data, path, reading)
     learner = build_next_learner(choice, described)
     rows = read_shown_rows(data, source, path.parent, progress) if groups is None else groups.rows
+    check_columns(choice, rows.table)
     ids = row_ids(rows.table)
-    pairs, of_pairs = None, tuple[str, ...]()
-    if constraints is not None:
-        read, of_pairs = read_pairs_of(constraints, rows.table)
-        pairs = read, constraints.name
+    pairs, of_pairs = _read_given_pairs(kept.constraints, rows.table)
     if groups is not None:
         check_known_files(path, groups)
     begin = partial(
         Session.open,
         path,
-        rows.encoded.X,
+        rows if groups is None else rows.encoded.X,
         learner,
         ids=ids,
         source=source | {"choices": rows.table.choices},
@@ -401,6 +399,16 @@ def _resume_project(
     if (is_fallible := session.status.is_fallible) != was_fallible:
         notes.append(CHECKS if is_fallible else TRUSTS)
     return Project(session, path, data, rows, True, tuple(notes), group_table=groups)
+
+
+def _read_given_pairs(
+    file: Path | None, table: Table
+) -> tuple[tuple[Constraints, str] | None, tuple[str, ...]]:
+    """Read the pairs of a file, with its name and with sentences about them; nothing without a file."""
+    if file is None:
+        return None, ()
+    pairs, said = read_pairs_of(file, table)
+    return (pairs, file.name), said
 
 
 def _set_guidelines(session: Session, kept: SessionOptions) -> None:
@@ -507,7 +515,8 @@ def open_with_current_labels(
             if of_groups
             else read_rows(data, recall_reading(source), progress=progress)
         )
-        current = Session.open(path, rows.encoded.X, ids=row_ids(rows.table), progress=progress)
+        given = rows.encoded.X if of_groups else rows
+        current = Session.open(path, given, ids=row_ids(rows.table), progress=progress)
     except (DataError, DataMismatchError, FileNotFoundError) as error:
         return session, _describe_stale_labels(path, f"{data} cannot be used ({error})")
     session.close()
@@ -548,7 +557,7 @@ def open_with_data(
         if is_same and knows_all:
             stack.pop_all()
             return session, data, reading, rows
-    return Session.open(path, X, ids=ids, progress=progress), data, reading, rows
+    return Session.open(path, rows, ids=ids, progress=progress), data, reading, rows
 
 
 def _knows_all(session: Session) -> bool:

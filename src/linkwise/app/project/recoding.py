@@ -174,7 +174,7 @@ def encode_by(
     if earlier is not None:
         learner = build_learner(earlier, rows.encoded.X.shape[1])
     session.recode(
-        rows.encoded.X,
+        rows,
         ids=ids,
         source=source | {"choices": rows.table.choices},
         backup=backup,

@@ -23,7 +23,7 @@ from linkwise.data.columns.roles import holds_whole_numbers, to_numbers, value_k
 if TYPE_CHECKING:
     import narwhals as nw
 
-MOST_ROWS = 10_000  # above, a look would take seconds
+MOST_ROWS = 100_000  # above, a look would take more than ten seconds
 _LEAST_ROWS = 100
 _MOST_COLUMNS = 100
 _LOOKED_AT = 300  # rows whose copies are looked for
@@ -57,7 +57,7 @@ class NearCopies(NamedTuple):
 def find_near_copies(frame: nw.DataFrame[Any], id_column: str | None = None) -> NearCopies | None:
     """Find out whether at least a quarter of the rows have a few copies that are written nearly alike.
 
-    A table with more than 10 000 rows or 100 columns is not looked at.
+    A table with more than 100 000 rows or 100 columns is not looked at.
     """
     n = len(frame)
     if not _LEAST_ROWS <= n <= MOST_ROWS or len(frame.columns) > _MOST_COLUMNS:

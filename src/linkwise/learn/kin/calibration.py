@@ -16,6 +16,10 @@ such pairs tell how often that happens. The exception rate σ tells how often a 
 the rows like it. If σ is large, the answers have little to do with the columns that are compared. Each rate
 has a posterior on a grid: a beta prior, cut off below the least rate of the grid, times the likelihood of the
 answers.
+
+Where a "no" leaves one neighbourhood that is likely, the item is assumed to be there, and no question is
+spent on it. Some of these items are asked about all the same. These checks tell how often an assumption is
+wrong.
 """
 
 from __future__ import annotations
@@ -41,6 +45,11 @@ WIDTH = np.gradient(np.log(RATES))
 FAR = 0.15  # chance by the regression below which a row looks different from a cluster
 FAR_PRIOR, EXCEPTION_PRIOR = (0.2, 1.8), (0.03, 0.97)  # of beta distributions; their means are 0.13 and 0.15
 TINY = 1e-12
+
+LEFT = 0.8  # chance of the best neighbourhood that is left from which an item is assumed to be there
+CHECK_PRIOR = (1.0, 5.0)  # of the beta distribution of how often an assumption is wrong
+MOST_WRONG = 0.1  # expected share of wrong assumptions up to which KIN assumes
+FOR_EACH_CHECK = 3  # so many items are assumed at most
 
 
 # ---------------------------------------------------------------- chances
@@ -139,6 +148,26 @@ class FarRate(NamedTuple):
     def mean(self) -> float:
         """The expected rate."""
         return float(self.weights() @ RATES)
+
+
+class Checks(NamedTuple):
+    """How often items were asked about that could have been assumed, and were where KIN expected them."""
+
+    n_right: int = 0
+    n_wrong: int = 0
+
+    def learn(self, *, is_right: bool) -> Checks:
+        """The same after one more check."""
+        return Checks(self.n_right + is_right, self.n_wrong + (not is_right))
+
+    def error(self) -> float:
+        """The expected share of assumptions that are wrong."""
+        return (self.n_wrong + CHECK_PRIOR[0]) / (self.n_right + self.n_wrong + sum(CHECK_PRIOR))
+
+    def allow(self, n_assumed: int) -> bool:
+        """Whether one more item may be assumed, beside so many."""
+        n_checks = self.n_right + self.n_wrong
+        return self.error() <= MOST_WRONG and n_assumed < FOR_EACH_CHECK * n_checks
 
 
 def weigh_exception_rates(predicted: Table, share: Table) -> Table:

@@ -6,7 +6,8 @@ rows of the cluster: both rows must be in their place, so r_i is s_i times the m
 divided by the root of the mean of r. While the regression is trusted by less than one half on average, the
 estimate rests on distances, and it is too early to tell how many rows are in a wrong cluster. A row that an
 answer names is in its cluster for certain, unless the answer is probably wrong: then its certainty is the
-chance that what is believed in place of the answer is right.
+chance that what is believed in place of the answer is right. A row whose place is assumed is there with the
+chance that checks give.
 
 The number of moved rows is an expectation over the neighbourhoods that the item in question may belong to.
 For each of them the model predicts the clusters after that answer, and the rows that change count by its
@@ -164,6 +165,7 @@ def item_certainty(posterior: Posterior) -> Table:
         return np.zeros(len(items.size))
     compute = partial(_item_certainty, posterior)
     certain = posterior.remember("certainty", *name_labels(posterior), compute=compute).copy()
+    certain[posterior.placed.guesses] = 1 - posterior.learned.checks.error()
     _lower_doubted(certain, items.of, posterior.task.problem.evidence)
     return certain
 

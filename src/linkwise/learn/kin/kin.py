@@ -19,9 +19,9 @@ There are four kinds of questions:
 
 Other learners place each row among all neighbourhoods (Basu, Banerjee and Mooney 2004; Xiong, Azimi and Fern
 2014). New here: unlikely relations stay open, and an item starts a neighbourhood as soon as the likely ones
-are ruled out. That saves most questions, and no number of clusters is needed. The item is chosen as in
-Gaussian process regression, by how much it lessens the variance of the uncertain ones (Cohn, Ghahramani and
-Jordan 1996).
+are ruled out, or is assumed to be in the only one that is left. That saves most questions, and no number of
+clusters is needed. The item is chosen as in Gaussian process regression, by how much it lessens the variance
+of the uncertain ones (Cohn, Ghahramani and Jordan 1996).
 
 After "unsure" another pair is tried, and then the relation stays open. When nothing else is left, the open
 relations are asked about, too, so that in the end everything is known.

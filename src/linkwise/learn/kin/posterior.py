@@ -8,6 +8,10 @@ Where the items are small clusters, each of which shows one row, a cluster may b
 its rows need not hold for the others. So a fact counts for the row that is shown, with all that follows for
 it from facts about any rows. Nothing wrong follows from a chain through mixed clusters.
 
+An item may be assumed to be in a neighbourhood because answers have ruled out all others that are likely. It
+counts as known there, but it is no evidence: its facts say nothing about the neighbourhood, and nobody is
+asked about it in the name of the others.
+
 A posterior is a value. All that follows from it is a function of the known items with their neighbourhoods
 (`Known`) and of the forest that has learned from an earlier list of them. It is remembered by a digest of
 these, so a run that is repeated (undo, reopening, looking ahead) computes nothing again.
@@ -27,7 +31,7 @@ from numpy.typing import NDArray
 from linkwise import native
 from linkwise.constraints.evidence import Evidence
 from linkwise.constraints.facts import Answer, Groups
-from linkwise.learn.kin.calibration import FarRate, Sharpness
+from linkwise.learn.kin.calibration import Checks, FarRate, Sharpness
 from linkwise.learn.kin.kernels import (
     Cells,
     ForestKernel,
@@ -58,16 +62,18 @@ Value = TypeVar("Value")
 class PlacedItems:
     """The items that have a place, in the order in which they got it.
 
-    `coverage` is that of each item when it was asked about; nan for the others.
+    `coverage` is that of each item when it was asked about; nan for the others. `assumed` names the first
+    item of the neighbourhood in which an item is assumed to be; -1 for the others.
     """
 
     order: Rows
     coverage: Table
+    assumed: Rows
 
     @classmethod
     def none(cls, n_items: int) -> PlacedItems:
         """No item has a place yet."""
-        return cls(np.empty(0, dtype=np.int64), np.full(n_items, np.nan))
+        return cls(np.empty(0, dtype=np.int64), np.full(n_items, np.nan), np.full(n_items, -1))
 
     @cached_property
     def mask(self) -> Mask:
@@ -82,7 +88,19 @@ class PlacedItems:
 
     def remove(self, item: int) -> PlacedItems:
         """The same without an item."""
-        return replace(self, order=self.order[self.order != item])
+        return replace(self.assume([item], -1), order=self.order[self.order != item])
+
+    def assume(self, items: list[int], first: int) -> PlacedItems:
+        """The same with some items assumed to be in the neighbourhood of `first`; -1: in none."""
+        changed = self.assumed.copy()
+        changed[items] = first
+        return replace(self, assumed=changed)
+
+    @cached_property
+    def guesses(self) -> Rows:
+        """The items whose place is assumed, in the order in which they got it."""
+        found: Rows = self.order[self.assumed[self.order] >= 0]
+        return found
 
     def set_coverage(self, items: list[int], coverage: float) -> PlacedItems:
         """The same with another coverage of some items."""
@@ -136,6 +154,8 @@ def place_items(
     has_place = np.zeros(int(groups.number.max(initial=-1)) + 1, dtype=bool)
     has_place[group[placed.order[group[placed.order] >= 0]]] = True
     placed = placed.add(groups.row[has_place[groups.number] & ~placed.mask[groups.row]])
+    placed = _drop_refuted(placed, groups, group)
+    has_place[group[placed.guesses]] = False
     may_start = np.bincount(groups.number, minlength=len(has_place)) > 1
     if placing >= 0 and group[placing] >= 0:
         may_start[group[placing]] = False
@@ -144,6 +164,16 @@ def place_items(
         placed = placed.add(groups.row[groups.number == number])
     in_question = -1 if placing < 0 else int(group[placing])
     return placed, _placement(placed, groups, apart, group, in_question, corrected)
+
+
+def _drop_refuted(placed: PlacedItems, groups: Groups, group: Rows) -> PlacedItems:
+    """Drop assumptions about items that differ from their neighbourhood, or that others belong to."""
+    if len(placed.guesses) == 0:
+        return placed
+    own, assumed = group[placed.guesses], group[placed.assumed[placed.guesses]]
+    size, apart = np.bincount(groups.number, minlength=1), groups.both_ways @ (len(group), 1)
+    is_refuted = (own < 0) | (size[own] > 1) | np.isin(own * len(group) + assumed, apart)
+    return placed.assume(placed.guesses[is_refuted].tolist(), -1) if is_refuted.any() else placed
 
 
 def _new_neighbourhoods(
@@ -177,6 +207,9 @@ def _placement(
     n_groups = int(groups.number.max(initial=-1)) + 1
     of = group[items]
     of[of < 0] = n_groups + np.arange(int((of < 0).sum()))
+    at = np.empty(len(group), dtype=np.int64)
+    at[items] = np.arange(len(items))
+    of[at[placed.guesses]] = of[at[placed.assumed[placed.guesses]]]
     number = np.full(n_groups + len(items), -1, dtype=np.int64)
     first = np.sort(np.unique(of, return_index=True)[1])
     number[of[first]] = np.arange(len(first))
@@ -324,6 +357,7 @@ class Learned(NamedTuple):
     """Of the mean kernel and of the families; empty while the mean kernel counts alone."""
     sharpness: Sharpness
     far_rate: FarRate
+    checks: Checks = Checks()
     n_known: int = 0
     """Known items when this kernel began to count."""
 

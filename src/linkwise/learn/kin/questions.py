@@ -8,7 +8,7 @@ import numpy as np
 
 from linkwise.constraints.facts import Answer
 from linkwise.learn.consistency import enforce_answers
-from linkwise.learn.kin.calibration import PlaceAnswer
+from linkwise.learn.kin.calibration import LEFT, PlaceAnswer
 from linkwise.learn.kin.confidence import LIKELY, item_certainty, relation_chances, relation_worths
 from linkwise.learn.kin.kernels import Mask, Rows, Table
 from linkwise.learn.kin.model import RIDGE, TINY, expect_classes, first_largest
@@ -70,6 +70,9 @@ def _find_next_question(state: KINState) -> Asked | None:
 
 def _choose_turn(state: KINState) -> Turn | None:
     item = choose_item(state)
+    if item is None and len(state.placed.guesses):
+        state.take_assumed()
+        item = choose_item(state)
     return None if item is None else Turn(item)
 
 
@@ -106,7 +109,12 @@ def _ask_about_place(state: KINState, turn: Turn) -> Asked | None:
         least = at.join[rest].max() - ROUNDING  # what is lower is so when rounded, too
         best = max((c for c in rest if at.join[c] >= least), key=lambda c: round(float(at.join[c]), 9))
         is_first = turn.coverage is None
-        if not is_first and at.join[best] / max(at.join[rest].sum() + at.new, TINY) < LIKELY:
+        likely = at.join[best] / max(at.join[rest].sum() + at.new, TINY)
+        if not is_first and likely < LIKELY:
+            return None
+        is_check = bool(likely >= LEFT) and _is_left(posterior, best, verdict)
+        if is_check and not (is_first or turn.is_doubtful) and state.may_assume():
+            state.placed = posterior.placed.assume([item], first_items[best])
             return None
         members = np.flatnonzero(known.label == best)
         similarity = at.similarity[None, members]
@@ -120,8 +128,14 @@ def _ask_about_place(state: KINState, turn: Turn) -> Asked | None:
         why = "Row A is the most informative one to place; row B is from its most likely cluster."
         question = _show(state, pair, why)
         chance = answer_chance(state, question.first, question.second) if is_first else 1.0
-        return Asked(question, at.score, best, tuple(rest), chance)
+        return Asked(question, at.score, best, tuple(rest), is_check, chance)
     return None
+
+
+def _is_left(posterior: Posterior, best: int, verdict: list[Answer | None]) -> bool:
+    """Whether answers have ruled out neighbourhoods, and these differ from the best one that is left."""
+    ruled_out = [c for c, found in enumerate(verdict) if found == "no"]
+    return bool(ruled_out) and bool(posterior.placement.apart[best, ruled_out].all())
 
 
 def _end_turn(state: KINState, turn: Turn) -> None:
@@ -168,6 +182,8 @@ def hear_answer(state: KINState, asked: Asked, answer: Answer) -> None:
         state.turn = state.turn._replace(is_doubtful=True)
     else:
         state.calibrate(PlaceAnswer(asked.score, asked.best, np.array(asked.rest), answer == "yes"))
+        if asked.is_check:
+            state.check(is_right=answer == "yes")
 
 
 # ---------------------------------------------------------------- what to compare, and what to place
@@ -244,10 +260,10 @@ def closest_open_pair(state: KINState, first: Rows, second: Rows, similarity: Ta
     `similarity`, of shape (n_first, n_second), is that of known items of two neighbourhoods, or of one
     item and a neighbourhood.
     """
-    task, n_unsure = state.task, 0
+    task, n_unsure, assumed = state.task, 0, state.placed.assumed
     for at in np.argsort(-similarity.round(6), axis=None, kind="stable").tolist():
         a, b = int(first[at // len(second)]), int(second[at % len(second)])
-        if not (task.askable[a] and task.askable[b]):
+        if not (task.askable[a] and task.askable[b]) or max(assumed[a], assumed[b]) >= 0:
             continue
         verdict = task.problem.evidence.verdict(int(task.row[a]), int(task.row[b]))
         n_unsure += verdict == "unsure"

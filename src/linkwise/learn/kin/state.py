@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from linkwise.learn.kin.calibration import Calibration, FarRate, PlaceAnswer
+from linkwise.learn.kin.calibration import MOST_WRONG, Calibration, FarRate, PlaceAnswer
 from linkwise.learn.kin.kernels import PARTS, Table
 from linkwise.learn.kin.model import are_weights_due, weigh_kernels
 from linkwise.learn.kin.posterior import (
@@ -53,6 +53,8 @@ class Asked(NamedTuple):
     """The neighbourhood that the item is compared with."""
     rest: tuple[int, ...] = ()
     """All that it may be in."""
+    is_check: bool = False
+    """Whether the answer tells if the item could have been assumed to be there."""
     chance: float = 1.0
     """How likely "yes" is if the far rate is 0; 1 where the answer tells nothing about that rate."""
 
@@ -188,6 +190,23 @@ class KINState:
         rate = self._learned.far_rate.learn(chance, is_yes=is_yes)
         if rate is not self._learned.far_rate:
             self._learned = self._learned._replace(far_rate=rate)
+
+    def check(self, *, is_right: bool) -> None:
+        """Learn from an answer how often assumptions are wrong; if that is too often, none is left."""
+        checks = self._learned.checks.learn(is_right=is_right)
+        self._learned = self._learned._replace(checks=checks)
+        if checks.error() > MOST_WRONG and len(self.placed.guesses):
+            self.placed = self.placed.assume(self.placed.guesses.tolist(), -1)
+
+    def may_assume(self) -> bool:
+        """Whether one more item may be assumed to be where it is likeliest."""
+        return self._learned.checks.allow(len(self.placed.guesses))
+
+    def take_assumed(self) -> None:
+        """Take back the first assumption, so that its item can be asked about."""
+        item = int(self.placed.guesses[0])
+        self.placed = self.placed.remove(item)
+        self.tried.discard(item)
 
     def learn(self) -> None:
         """At fixed numbers of items: weigh the kernels, let a forest count, begin to grow the next one."""

@@ -77,7 +77,7 @@ def find_candidates(records: Records, chance: Chance, *, seed: int) -> Candidate
     Parameters
     ----------
     records : Records
-        The records. Those of one source are no candidates, nor are those of different blocks.
+        The records. Those of one origin are no candidates, nor are those of different blocks.
     chance : callable
         The prior chance of a match, by the mean of the cosines of whole records by words and by letters.
     seed : int
@@ -98,7 +98,7 @@ def find_candidates(records: Records, chance: Chance, *, seed: int) -> Candidate
     kept: dict[str, int] = {}
     expected = 0.0
     for name, matrix in _list_views(records):
-        view = _View(matrix, _find_rare(matrix, records.block), records.block, records.source)
+        view = _View(matrix, _find_rare(matrix, records.block), records.block, records.origin)
         new = _expect_new(records, view, chance, sample, likely.keys)
         if kept and new.sum() <= LEFT * expected:
             kept[name] = 0
@@ -148,7 +148,7 @@ def estimate_recall(records: Records, candidates: CandidatePairs, chance: Chance
     sample = np.sort(rng_at(seed, _RECALL).choice(n, min(SAMPLE_OF_RECALL, n), replace=False))
     near = []
     for matrix in records.counts:
-        view = _View(matrix, np.ones(matrix.shape[1], dtype=bool), records.block, records.source)
+        view = _View(matrix, np.ones(matrix.shape[1], dtype=bool), records.block, records.origin)
         at, rank = np.nonzero((nearest := view.find_nearest(sample, MOST)) >= 0)
         near.append(at * n + nearest[at, rank])
     at, other = np.divmod(_sort_keys(*near), n)
@@ -289,7 +289,7 @@ def _join_copies(records: Records) -> Keys:
     n = len(records)
     text = number_texts(records.whole)
     block = np.zeros(n, dtype=np.int64) if records.block is None else records.block
-    source = np.arange(n) if records.source is None else records.source
+    source = np.arange(n) if records.origin is None else records.origin
     order = np.lexsort((source, block, text))
     order = order[[bool(records.whole[row]) for row in order]]
     is_run = np.ones(len(order), dtype=bool)
@@ -329,10 +329,10 @@ def _find_common(records: Records, keys: Keys, probable: Keys, rng: np.random.Ge
 
 
 def _may_match(records: Records, first: Rows, second: Rows) -> NDArray[np.bool_]:
-    """Whether pairs are of different sources, and of the same block."""
+    """Whether pairs are of different origins, and of the same block."""
     may = np.ones(len(first), dtype=bool)
-    if records.source is not None:
-        may &= records.source[first] != records.source[second]
+    if records.origin is not None:
+        may &= records.origin[first] != records.origin[second]
     if records.block is not None:
         may &= records.block[first] == records.block[second]
     return may

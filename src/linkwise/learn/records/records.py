@@ -134,8 +134,8 @@ class Records:
         Weighted words and letters of `whole`.
     weights : Weights
         How they were weighted.
-    source_column : RecordColumn or None
-        Where each record comes from: two of one source do not match.
+    origin_column : RecordColumn or None
+        Where each record comes from: two of one origin do not match.
     block_column : RecordColumn or None
         Only records with the same value can match.
     """
@@ -144,7 +144,7 @@ class Records:
     whole: list[str]
     counts: Counts
     weights: Weights
-    source_column: RecordColumn | None = None
+    origin_column: RecordColumn | None = None
     block_column: RecordColumn | None = None
 
     def __len__(self) -> int:
@@ -161,11 +161,11 @@ class Records:
         return self.counts.letters
 
     @property
-    def source(self) -> NDArray[np.int64] | None:
-        """Number of the source of each record, if sources are told; without a source it has its own."""
-        if self.source_column is None:
+    def origin(self) -> NDArray[np.int64] | None:
+        """Number of the origin of each record, if origins are told; without one it has its own."""
+        if self.origin_column is None:
             return None
-        return np.where(self.source_column.missing, -1 - np.arange(len(self)), self.source_column.value)
+        return np.where(self.origin_column.missing, -1 - np.arange(len(self)), self.origin_column.value)
 
     @property
     def block(self) -> NDArray[np.int64] | None:
@@ -175,7 +175,7 @@ class Records:
 
 # ---------------------------------------------------------------- from a table
 def make_records(
-    frame: nw.DataFrame[Any], names: Sequence[str], *, source: str | None = None, same: str | None = None
+    frame: nw.DataFrame[Any], names: Sequence[str], *, origin: str | None = None, same: str | None = None
 ) -> Records:
     """Make records of some columns of a table.
 
@@ -185,8 +185,8 @@ def make_records(
         The table.
     names : sequence of str
         The columns that are compared; those that tell nothing are left out.
-    source : str, optional
-        The column that tells where a record comes from: two of one source do not match.
+    origin : str, optional
+        The column that tells where a record comes from: two of one origin do not match.
     same : str, optional
         A column in which matching records agree.
 
@@ -200,10 +200,10 @@ def make_records(
     DataError
         There is no such column, or no column that can be compared.
     """
-    for name in filter(None, (source, same)):
+    for name in filter(None, (origin, same)):
         if name not in frame.columns:
             raise DataError(unknown_column(name, frame.columns))
-    read = [_read_column(name, frame.get_column(name)) for name in names if name not in (source, same)]
+    read = [_read_column(name, frame.get_column(name)) for name in names if name not in (origin, same)]
     columns = tuple(column for column in read if column is not None)
     if not columns:
         raise DataError(
@@ -212,8 +212,8 @@ def make_records(
         )
     whole = _join_texts(columns)
     weights, counts = learn_weights(whole)
-    source_column, block_column = (_read_names(frame, name) for name in (source, same))
-    return Records(columns, whole, counts, weights, source_column, block_column)
+    origin_column, block_column = (_read_names(frame, name) for name in (origin, same))
+    return Records(columns, whole, counts, weights, origin_column, block_column)
 
 
 def append_records(records: Records, frame: nw.DataFrame[Any]) -> Records:
@@ -236,7 +236,7 @@ def append_records(records: Records, frame: nw.DataFrame[Any]) -> Records:
     DataError
         A column is missing.
     """
-    others = records.source_column, records.block_column
+    others = records.origin_column, records.block_column
     needed = [column.name for column in (*records.columns, *others) if column is not None]
     if missing := [name for name in needed if name not in frame.columns]:
         raise DataError(
@@ -244,9 +244,9 @@ def append_records(records: Records, frame: nw.DataFrame[Any]) -> Records:
         )
     columns = tuple(_append(column, frame) for column in records.columns)
     whole = [*records.whole, *_join_texts(tuple(_take_last(column, len(frame)) for column in columns))]
-    source_column, block_column = (None if one is None else _append(one, frame) for one in others)
+    origin_column, block_column = (None if one is None else _append(one, frame) for one in others)
     counts = _stack(records.counts, records.weights.weigh(whole[len(records) :]))
-    return Records(columns, whole, counts, records.weights, source_column, block_column)
+    return Records(columns, whole, counts, records.weights, origin_column, block_column)
 
 
 def list_compared(table: Table) -> list[str]:
@@ -281,12 +281,12 @@ def _read_column(name: str, series: nw.Series[Any]) -> RecordColumn | None:
         if _names_things(series, numbers):
             return _make_column(name, "text", written)
         column = _make_column(name, "number", written, numbers)
-        return column if len(np.unique(numbers[~column.missing])) > 1 else None
+        return column if len(np.unique(numbers[~column.missing])) > 1 or n == 1 else None
     raw = [word or "" for word in to_words(series)]
     texts = _clean_texts(raw)
     present = [text for text in texts if text]
     n_different = len(set(present))
-    if len(present) < LEAST_FILLED * n or n_different < 2:
+    if len(present) < LEAST_FILLED * n or n_different < min(2, n):
         return None
     found = [
         _NUMBER.search(word.replace(",", "")) if text else None for word, text in zip(raw, texts, strict=True)

@@ -94,6 +94,7 @@ void register_split(nb::module_& m);
 void register_tree_rows(nb::module_& m);
 void register_s_dbw(nb::module_& m);
 void register_forest(nb::module_& m);
+void register_value_trees(nb::module_& m);
 void register_agglomerate(nb::module_& m);
 void register_walk(nb::module_& m);
 void register_spanning(nb::module_& m);

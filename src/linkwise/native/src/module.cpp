@@ -72,6 +72,7 @@ NB_MODULE(_native, m) {
     linkwise::register_tree_rows(m);
     linkwise::register_s_dbw(m);
     linkwise::register_forest(m);
+    linkwise::register_value_trees(m);
     linkwise::register_agglomerate(m);
     linkwise::register_walk(m);
     linkwise::register_spanning(m);

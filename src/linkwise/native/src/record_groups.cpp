@@ -6,6 +6,10 @@
 // a listed pair never merge, and an edge between two groups has all that a score needs: a sum, the number of its
 // listed pairs and the answers. A heap has the edges of positive score. What a merge changes is put into it anew, and
 // older entries no longer count. So the merges are exactly those of a table of all groups, without the table.
+//
+// Rows may have a source. Groups with rows of one source do not merge, unless answers say so.
+#include <algorithm>
+#include <iterator>
 #include <limits>
 #include <queue>
 
@@ -24,6 +28,7 @@ struct Edge {
 };
 
 constexpr int32_t kMet = -1;
+constexpr double kApart = -30;  // score of two groups with rows of one source
 
 struct Entry {
     double score;
@@ -39,13 +44,18 @@ struct Entry {
 
 class RecordGroups {
    public:
-    // score and n_pairs of each edge, (m,), are written.
+    // score and n_pairs of each edge, (m,), are written. source is nullptr, or has (n,) numbers, below 0 for none.
     RecordGroups(const int64_t* first, const int64_t* second, const double* weight, const double* answer, int64_t n,
-                 int64_t m, double missing, double* score, double* n_pairs)
+                 int64_t m, double missing, const int64_t* source, double* score, double* n_pairs)
         : missing_(missing), score_(score), n_pairs_(n_pairs), size_(n, 1), group_(n), edges_(m), around_(n) {
         std::vector<int32_t> degree(n);
         for (int64_t e = 0; e < m; ++e) ++degree[first[e]], ++degree[second[e]];
         for (int64_t i = 0; i < n; ++i) around_[i].reserve(degree[i]), group_[i] = static_cast<int32_t>(i);
+        if (source != nullptr) {
+            sources_.resize(n);
+            for (int64_t i = 0; i < n; ++i)
+                if (source[i] >= 0) sources_[i].push_back(source[i]);
+        }
         for (int64_t e = 0; e < m; ++e) {
             const auto a = static_cast<int32_t>(first[e]), b = static_cast<int32_t>(second[e]);
             const auto own = static_cast<int32_t>(e);
@@ -112,7 +122,19 @@ class RecordGroups {
         n_pairs_[e] = static_cast<double>(size_[edge.a]) * static_cast<double>(size_[edge.b]);
         const double others = missing_ * (n_pairs_[e] - edge.n_listed);
         score_[e] = (edge.sum + others) / n_pairs_[e] + edge.answers;
+        if (score_[e] > 0 && edge.answers <= 0 && share_source(edge.a, edge.b)) score_[e] = kApart;
         return score_[e] > 0;
+    }
+
+    bool share_source(int32_t a, int32_t b) const {
+        if (sources_.empty()) return false;
+        const auto &few = sources_[a], &others = sources_[b];
+        for (auto i = few.begin(), j = others.begin(); i != few.end() && j != others.end();) {
+            if (*i == *j) return true;
+            if (*i < *j) ++i;
+            else ++j;
+        }
+        return false;
     }
 
     // Puts group b into a, the lower one. `to` holds -1 for each group, here and afterwards.
@@ -139,6 +161,12 @@ class RecordGroups {
         std::vector<int32_t>().swap(around_[b]);
         size_[a] += size_[b];
         group_[b] = a;
+        if (sources_.empty()) return;
+        std::vector<int64_t> both;
+        std::set_union(sources_[a].begin(), sources_[a].end(), sources_[b].begin(), sources_[b].end(),
+                       std::back_inserter(both));
+        sources_[a] = std::move(both);
+        std::vector<int64_t>().swap(sources_[b]);
     }
 
     // The edge that has taken over this one; the edges between are shortened to it.
@@ -154,11 +182,12 @@ class RecordGroups {
     std::vector<int64_t> size_;
     std::vector<int32_t> group_;  // by the lowest row of a group: the group that it was put into, or itself
     std::vector<Edge> edges_;
+    std::vector<std::vector<int64_t>> sources_;  // of the rows of each group, sorted; empty if none are told
     std::vector<std::vector<int32_t>> around_;  // edges of each group; some of them have ended
 };
 
 auto group_by_log_odds(int64_t n, Vector<int64_t> first, Vector<int64_t> second, Vector<double> weight,
-                       Vector<double> answer, double missing) {
+                       Vector<double> answer, double missing, std::optional<Vector<int64_t>> source) {
     constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
     const int64_t m = first.shape(0);
     check_between("n", n, 1, kMost);
@@ -168,6 +197,7 @@ auto group_by_log_odds(int64_t n, Vector<int64_t> first, Vector<int64_t> second,
     check_range("second", second, 0, n - 1);
     check_shape("weight", weight, m);
     check_shape("answer", answer, m);
+    check_shape("source", source, n);
     if (!(missing <= 0)) refuse("missing must be at most 0, got ", missing);
     for (int64_t e = 0; e < m; ++e)
         if (first.data()[e] == second.data()[e])
@@ -177,8 +207,8 @@ auto group_by_log_odds(int64_t n, Vector<int64_t> first, Vector<int64_t> second,
     bool is_repeated = false;
     {
         nb::gil_scoped_release release;
-        RecordGroups groups(first.data(), second.data(), weight.data(), answer.data(), n, m, missing, score.get(),
-                            n_pairs.get());
+        RecordGroups groups(first.data(), second.data(), weight.data(), answer.data(), n, m, missing,
+                            data_or_null(source), score.get(), n_pairs.get());
         is_repeated = groups.is_listed_twice();
         if (!is_repeated) groups.merge(), groups.number_groups(label.get());
     }
@@ -196,9 +226,11 @@ void register_record_groups(nb::module_& m) {
 The score of two groups is the mean log-odds over all pairs of rows between them, plus the sum of their answers.
 first and second, (m,), are the rows of the pairs that are listed, each once; weight, (m,), their log-odds; answer,
 (m,), the log-odds that answers add. All other pairs have log-odds of missing, at most 0. Among equal scores the
-groups of the lowest rows merge first. Returns labels (n,), by the lowest rows; and for each pair the score (m,) at
+groups of the lowest rows merge first. Groups that have rows of one source, (n,), do not merge and score -30,
+unless answers are for it; a negative number is none. Returns labels (n,), by the lowest rows; and for each pair the score (m,) at
 which its rows met, or that keeps them apart, with the number of pairs (m,) between the two groups there.)",
-           count("n"), nb::arg("first"), nb::arg("second"), nb::arg("weight"), nb::arg("answer"), nb::arg("missing"));
+           count("n"), nb::arg("first"), nb::arg("second"), nb::arg("weight"), nb::arg("answer"), nb::arg("missing"),
+           nb::arg("source").none());
 }
 
 }  // namespace linkwise

@@ -12,12 +12,14 @@ from linkwise.constraints.error_rates import AssumedRate
 from linkwise.constraints.evidence import Evidence
 from linkwise.constraints.facts import Answer
 from linkwise.constraints.fallible import FallibleEvidence, make_evidence
+from linkwise.data.columns.table import Table
 from linkwise.learn.abilities import (
     SupportsAdvise,
     SupportsColumnShares,
     SupportsConfidence,
     SupportsDescribe,
     find_representatives,
+    prepare_learner,
 )
 from linkwise.learn.advice import StopAdvice
 from linkwise.learn.batches import Expectation, choose_batch
@@ -66,13 +68,14 @@ class Replay:
         error_rate: AssumedRate = 0,
         numbers: Sequence[int] = (),
         known: int = 0,
+        table: Table | None = None,
     ) -> None:
-        self.X = X
+        self.X, self.table = X, table
         self._known = known
         self._numbers = numbers
         self._error_rate = error_rate
         self._learner, self._seed = learner, seed
-        self._prepared = learner.prepare(X, seed, progress=progress)
+        self._prepared = prepare_learner(learner, X, seed, table, progress=progress)
         self._memo = Memo()
         self._run: Run | None = None
         self._state: Any = None  # of the run, as of `at`

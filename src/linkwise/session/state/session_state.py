@@ -13,6 +13,7 @@ from linkwise.constraints.error_rates import AssumedRate, ErrorRates
 from linkwise.constraints.evidence import Evidence
 from linkwise.constraints.facts import GivenAnswer, check_answer
 from linkwise.constraints.fallible import FallibleEvidence, make_evidence
+from linkwise.data.columns.table import Table
 from linkwise.errors import SessionDamagedError, SessionError
 from linkwise.learn.learner import Learner
 from linkwise.reasons.explanation import Explanation
@@ -110,15 +111,20 @@ class SessionState:
             self.follow()
 
     def start(
-        self, learner: Learner, rows: NDArray[Any], settings: Settings, progress: Progress | None = None
+        self,
+        learner: Learner,
+        rows: NDArray[Any],
+        settings: Settings,
+        progress: Progress | None = None,
+        table: Table | None = None,
     ) -> None:
-        """Let a learner follow the events on some data from now on."""
+        """Let a learner follow the events on some data from now on; `table`: what the rows were made of."""
         if hasattr(learner, "_validate_params"):  # a scikit-learn estimator checks its own parameters
             learner._validate_params()
         meta = self._journal.meta
         seed = seed_of_learner(learner, meta["seed"])
         numbers, known = meta.get("numbers", ()), meta.get("known", 0)
-        replay = Replay(learner, rows, seed, progress, settings.error_rate, numbers, known)
+        replay = Replay(learner, rows, seed, progress, settings.error_rate, numbers, known, table)
         replay.follow(self.ordered, self._journal.last)
         self.replay = replay  # only after it has started
         self._followed = settings.learner, settings.error_rate
@@ -138,7 +144,7 @@ class SessionState:
             return
         rows, is_same = self.replay.X, self._followed[0] == wanted.learner
         learner = self.replay.learner if is_same else build_learner(wanted.learner, rows.shape[1])
-        self.start(learner, rows, wanted)
+        self.start(learner, rows, wanted, table=self.replay.table)
         self._forget_belief()
 
     def follow(self) -> Replay:

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from rich.console import Console
 
 from linkwise import methods
@@ -35,7 +34,7 @@ from linkwise.app.project.method_choice import (
     MethodChoice,
     build_clusterer,
     check_clusterer,
-    choose_by_proposals,
+    choose_by_table,
 )
 from linkwise.app.project.options import ESTIMATE, check_reading, write_reading
 from linkwise.app.project.output import (
@@ -89,13 +88,13 @@ def cluster(
         raise UsageError("--error-rate is about the pairs of --constraints. Use both, or neither.")
     with busy(f"reading {file.name}", "clusterings" if method.name == "cobs" else "clustering") as progress:
         rows = _read_rows(method, file, reading, progress, propose=not as_is)
-        given, choice = choice, choose_by_proposals(choice, rows.table)
+        given, choice = choice, choose_by_table(choice, rows.table)
         method = check_clusterer(choice)
         ids = row_ids(rows.table)
         pairs, said = _read_pairs(constraints, rows.table, error_rate)
         with name_rows_in_conflict(ids):
             model = build_clusterer(choice, len(rows.table), rows.encoded.nominal)
-            _fit(model, rows.encoded.X, pairs, progress)
+            _fit(model, rows, pairs, progress)
         table = None if join is None else _join(model, file, rows, join)
     is_open = getattr(model, "n_tied_", 0) > 1 or (method.uses_pairs and not len(pairs.must_link))
     is_importable = is_open and not pairs.suspects  # `ask` takes no pairs that contradict each other
@@ -116,14 +115,14 @@ def cluster(
     _write(model.labels_.tolist(), summary, names, {"labels": labels, "join": join}, as_json)
 
 
-def _fit(model: Any, X: NDArray[Any], pairs: Constraints, progress: Progress | None) -> None:
+def _fit(model: Any, rows: Rows, pairs: Constraints, progress: Progress | None) -> None:
     """Fit a clusterer, or a learner that asks nothing."""
     if not isinstance(model, ActiveLearner):
-        model.fit(X, constraints=pairs, progress=progress)
+        model.fit(rows.X, constraints=pairs, progress=progress)
         return
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NothingAskedWarning)  # the report says so
-        model.fit(X, constraints=pairs)
+        model.fit(rows, constraints=pairs)
 
 
 def _join(model: Any, file: Path, rows: Rows, target: Path) -> Joined:

@@ -13,10 +13,10 @@ from linkwise.constraints.evidence import Evidence
 from linkwise.constraints.fallible import FallibleEvidence
 from linkwise.data import encode, read_table
 from linkwise.errors import DataError
-from linkwise.learn import record_linkage
+from linkwise.learn import threshold_linkage
 from linkwise.learn.learner import Problem
-from linkwise.learn.record_linkage import estimate_threshold
 from linkwise.learn.run import Run
+from linkwise.learn.threshold_linkage import estimate_threshold
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "data"
 sys.path.insert(0, str(EXAMPLES))
@@ -34,7 +34,7 @@ def make_groups(n_groups=60, width=0.02, seed=0):
 @pytest.mark.parametrize("width", [0.001, 0.02, 0.3])
 def test_bisection_finds_separate_groups_in_few_questions(width):
     X, y = make_groups(width=width)
-    model = lw.RecordLinkage().fit(X, oracle=lw.TruthOracle(y), budget=9)
+    model = lw.ThresholdLinkage().fit(X, oracle=lw.TruthOracle(y), budget=9)
     assert adjusted_rand_score(y, model.labels_) == 1
 
 
@@ -43,7 +43,7 @@ def test_contacts_are_linked_within_100_questions(tmp_path):
     how = {"id_column": "record", "text": ["name", "street", "phone"], "text_by": "letters"}
     X = encode(read_table(tmp_path / "contacts.csv", **how)).X
     truth = np.loadtxt(tmp_path / "truth" / "contacts.csv", str, delimiter=",", skiprows=1)[:, 1]
-    model = lw.RecordLinkage().fit(X, oracle=lw.TruthOracle(truth), budget=100)
+    model = lw.ThresholdLinkage().fit(X, oracle=lw.TruthOracle(truth), budget=100)
     assert adjusted_rand_score(truth, model.history_[30]) > 0.9
     assert adjusted_rand_score(truth, model.labels_) > 0.95
 
@@ -51,7 +51,7 @@ def test_contacts_are_linked_within_100_questions(tmp_path):
 def test_answers_hold_whatever_the_threshold_is():
     X, y = make_groups()
     constraints = lw.Constraints(len(X), must_link=[(0, len(X) - 1)], cannot_link=[(2, 3), (1, 2)])
-    model = lw.RecordLinkage().fit(X, oracle=lw.TruthOracle(y), budget=0, constraints=constraints)
+    model = lw.ThresholdLinkage().fit(X, oracle=lw.TruthOracle(y), budget=0, constraints=constraints)
     assert model.violations_ == 0
 
 
@@ -61,7 +61,7 @@ def estimate_by_answers(answers):
     pairs = np.arange(rows).reshape(-1, 2)
     joins = np.column_stack([np.zeros(len(answers) - 1, dtype=np.int64), pairs[1:, 0]])
     heights = np.arange(1.0, len(answers) + 1)
-    merges = record_linkage.LinkageMerges(
+    merges = threshold_linkage.LinkageMerges(
         np.vstack([pairs, joins]), np.r_[heights, 100.0 + np.arange(len(joins))]
     )
     evidence = Evidence(rows)
@@ -97,7 +97,7 @@ def test_yes_and_no_are_equally_likely_at_the_threshold(answers, low, high):
 @pytest.mark.parametrize(("answer", "expected"), [("unsure", 1.5), ("no", 0.5), ("yes", 1.5)])
 def test_merges_of_equal_height_count_all_or_none(answer, expected):
     pairs = np.column_stack([np.zeros(8, dtype=np.int64), np.arange(1, 9)])
-    merges = record_linkage.LinkageMerges(pairs, np.repeat([1.0, 2.0], 4))
+    merges = threshold_linkage.LinkageMerges(pairs, np.repeat([1.0, 2.0], 4))
     evidence = Evidence(9)
     for pair in ((0, 1), (2, 3)):
         evidence.add(*pair, answer)
@@ -119,7 +119,7 @@ def test_more_answers_about_overlapping_groups_do_no_harm(noise):
     for seed in range(3):
         X, y = make_records(seed)
         oracle = lw.TruthOracle(y, noise=noise, random_state=seed)
-        model = lw.RecordLinkage().fit(X, oracle=oracle, budget=60, error_rate=None if noise else 0)
+        model = lw.ThresholdLinkage().fit(X, oracle=oracle, budget=60, error_rate=None if noise else 0)
         found.append([adjusted_rand_score(y, model.history_[at]) for at in (0, 9, 24, 59)])
     start, *later = np.mean(found, axis=0)
     assert min(later) > start - (0.05 if noise else 0.02)
@@ -129,7 +129,7 @@ def test_more_answers_about_overlapping_groups_do_no_harm(noise):
 def test_an_answer_that_the_distances_contradict_is_a_suspect():
     X, y = make_groups(width=0.02)
     evidence = FallibleEvidence(len(X), error_rate=0.1)
-    run = Run(lw.RecordLinkage(), X, evidence, 0)
+    run = Run(lw.ThresholdLinkage(), X, evidence, 0)
     for _ in range(30):
         run.answer("yes" if y[run.question.first] == y[run.question.second] else "no")
     assert evidence.suspects() == []
@@ -140,19 +140,19 @@ def test_an_answer_that_the_distances_contradict_is_a_suspect():
 
 def test_a_merge_that_nobody_can_judge_is_left_open():
     X, _ = make_groups(12)
-    model = lw.RecordLinkage().fit(X, oracle=lambda i, j: "unsure")
+    model = lw.ThresholdLinkage().fit(X, oracle=lambda i, j: "unsure")
     assert model.reason_ == "exhausted"
 
 
 def test_too_many_rows_raise_an_error(monkeypatch):
-    monkeypatch.setattr(record_linkage, "MOST_ROWS", 5)
+    monkeypatch.setattr(threshold_linkage, "MOST_ROWS", 5)
     with pytest.raises(DataError, match="There are 6 rows"):
-        lw.RecordLinkage().fit(np.arange(6.0)[:, None], oracle=lambda i, j: True)
+        lw.ThresholdLinkage().fit(np.arange(6.0)[:, None], oracle=lambda i, j: True)
 
 
 def test_groups_and_single_rows_are_described():
     X = np.array([[0.0], [0.1], [5.0], [5.2], [9.0]])
-    learner = lw.RecordLinkage()
+    learner = lw.ThresholdLinkage()
     evidence = Evidence(len(X))
     for first, second, answer in ((0, 1, "yes"), (2, 3, "yes"), (3, 4, "no")):
         evidence.add(first, second, answer)
@@ -163,7 +163,7 @@ def test_groups_and_single_rows_are_described():
 
 def test_the_description_counts_the_rows_alone_that_the_session_has():
     X, y = make_groups()
-    session = lw.Session(X, lw.RecordLinkage(random_state=0))
+    session = lw.Session(X, lw.ThresholdLinkage(random_state=0))
     oracle = lw.TruthOracle(y)
     for _ in range(12):
         question = session.question
@@ -178,7 +178,7 @@ def test_the_description_counts_the_rows_alone_that_the_session_has():
 
 def test_new_rows_join_a_group_or_none():
     X, y = make_groups()
-    model = lw.RecordLinkage().fit(X, oracle=lw.TruthOracle(y), budget=20)
+    model = lw.ThresholdLinkage().fit(X, oracle=lw.TruthOracle(y), budget=20)
     assert (model.predict(X) == model.labels_).all()
     assert 0.02 <= model.threshold_ < 1
     assert model.predict(X[:3] + 0.001).tolist() == model.labels_[:3].tolist()
@@ -200,7 +200,7 @@ def test_given_duplicates_set_the_threshold(n_pairs):
     y = np.repeat(np.arange(60), rng.integers(1, 5, 60))
     X = rng.normal(size=(60, 20))[y] + rng.normal(size=(len(y), 20)) * 0.1
     with warnings.catch_warnings(action="ignore", category=lw.NothingAskedWarning):
-        model = lw.RecordLinkage().fit(X, constraints=draw_duplicates(y, n_pairs))
+        model = lw.ThresholdLinkage().fit(X, constraints=draw_duplicates(y, n_pairs))
     assert adjusted_rand_score(y, model.labels_) > 0.98
     assert (model.predict(X) == model.labels_).all()
     assert model.predict(X[:2] + 100).tolist() == [-1, -1]
@@ -210,7 +210,7 @@ def test_duplicates_of_contacts_are_found_by_given_ones(tmp_path):
     make_everyday.make(tmp_path, ["contacts"], 0.2, seed=7)
     X = encode(read_table(tmp_path / "contacts.csv", propose=True)).X
     y = np.loadtxt(tmp_path / "truth" / "contacts.csv", str, delimiter=",", skiprows=1)[:, 1]
-    model = lw.RecordLinkage().fit(X, constraints=draw_duplicates(y, 30))
+    model = lw.ThresholdLinkage().fit(X, constraints=draw_duplicates(y, 30))
     assert model.violations_ == 0
     assert adjusted_rand_score(y, model.labels_) > 0.9
 
@@ -220,7 +220,7 @@ def test_few_pairs_of_a_wide_group_do_not_join_everything():
     X, y = make_groups(width=0.02)
     links = draw_duplicates(y, 30)
     both = lw.Constraints(len(y), [*links.must_link.tolist(), (0, len(y) - 1)])
-    model = lw.RecordLinkage().fit(X, constraints=both)
+    model = lw.ThresholdLinkage().fit(X, constraints=both)
     assert model.labels_[0] == model.labels_[-1]
     assert adjusted_rand_score(np.where(y == y[-1], y[0], y), model.labels_) > 0.95
 
@@ -229,13 +229,13 @@ def test_few_pairs_of_a_wide_group_do_not_join_everything():
 def test_the_rows_are_merged_once_before_the_first_question(monkeypatch, copies):
     X, y = make_groups(20)
     X, y = np.vstack([X, X[:copies]]), np.r_[y, y[:copies]]
-    calls, agglomerate = [], record_linkage.native.agglomerate
+    calls, agglomerate = [], threshold_linkage.native.agglomerate
     monkeypatch.setattr(
-        record_linkage.native,
+        threshold_linkage.native,
         "agglomerate",
         lambda *given: calls.append(len(given[1])) or agglomerate(*given),
     )
-    session = lw.Session(X, lw.RecordLinkage())
+    session = lw.Session(X, lw.ThresholdLinkage())
     first = session.question
     assert calls == [len(X), *([len(X) - 1] if copies else [])]
     session.answer(bool(y[first.first] == y[first.second]))

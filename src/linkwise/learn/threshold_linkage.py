@@ -103,7 +103,7 @@ class Threshold(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class LinkageState:
-    """One run of `RecordLinkage`: the estimate, the clustering and the question of last time.
+    """One run of `ThresholdLinkage`: the estimate, the clustering and the question of last time.
 
     `merged` has the component of each row and the merges at the start, until the first question uses
     them.
@@ -116,7 +116,7 @@ class LinkageState:
     merged: tuple[NDArray[np.int64], LinkageMerges] | None = None
 
 
-class RecordLinkage(ActiveLearner):
+class ThresholdLinkage(ActiveLearner):
     """Active clustering into many small groups, such as the records of the same person.
 
     Parameters
@@ -155,7 +155,7 @@ class RecordLinkage(ActiveLearner):
     >>> import linkwise as lw
     >>> X = np.array([[0.0], [0.1], [5.0], [5.2], [9.0]])
     >>> y = [0, 0, 1, 1, 2]
-    >>> lw.RecordLinkage().fit(X, oracle=lw.TruthOracle(y), budget=3).labels_.tolist()
+    >>> lw.ThresholdLinkage().fit(X, oracle=lw.TruthOracle(y), budget=3).labels_.tolist()
     [0, 0, 1, 1, 2]
     """
 

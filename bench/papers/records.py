@@ -1,0 +1,147 @@
+"""Measure record linkage on public tables with known matches: quality by number of answers, right and wrong.
+
+    python -m bench run records --checkouts DIR
+    python -m bench run records --checkouts DIR --sets alaska --wrong 0 --runs 1
+
+FP is the harmonic mean of purity and inverse purity, F1 that of precision and recall over pairs of rows.
+Right answers come with the error rate 0, wrong ones with a rate that linkwise has to estimate. The first
+table shows how many pairs a row has as candidates, and how many true matches are among them.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array
+
+from bench.harness import add_common_options, find_source, format_table, out_folder, run_cells
+from bench.papers.records_sets import SETS, find_table, read_classes, read_frame, read_records
+from bench.results import write_csv
+from bench.suites.cell_store import Cell, Row
+from linkwise import RecordLinkage, Session, TruthOracle
+from linkwise.learn.records.candidates import find_candidates
+from linkwise.learn.records.match_prior import chance_of_cosine
+
+AT = (0, 25, 50, 100, 200, 400)
+WRONG = ("0", "0.05", "0.1", "0.2")
+FIELDS = ("set", "wrong", "run")
+SCORES = ("FP", "F1", "ARI")
+
+
+def entries(cell: Cell) -> tuple[str, ...]:
+    """Return where a cell enters linkwise."""
+    if cell[0] == "candidates":
+        return ("linkwise.learn.records.candidates", "linkwise.learn.records.match_prior")
+    return ("RecordLinkage", "Session")
+
+
+def score(classes: NDArray[np.int64], labels: NDArray[np.int32]) -> dict[str, float]:
+    """FP, F1 and ARI of a clustering."""
+    n = len(classes)
+    found = np.unique(labels, return_inverse=True)[1]
+    table = coo_array((np.ones(n), (found, classes))).tocsr()
+    purity, inverse = (table.max(axis=axis).toarray().sum() / n for axis in (1, 0))
+    common = float((table.data @ table.data - n) / 2)
+    inside, true = (float((np.bincount(one).astype(float) ** 2).sum() - n) / 2 for one in (found, classes))
+    chance = inside * true / (n * (n - 1) / 2)
+    return {
+        "FP": 2 * purity * inverse / (purity + inverse),
+        "F1": 2 * common / max(inside + true, 1),
+        "ARI": (common - chance) / max((inside + true) / 2 - chance, 1e-9),
+    }
+
+
+def measure_candidates(cell: Cell, checkouts: Path) -> Row:
+    """Candidates of a set: pairs a row, and the share of the true matches."""
+    name = cell[1]
+    records, classes = read_records(name, checkouts), read_classes(name, checkouts)
+    pairs = find_candidates(records, chance_of_cosine, seed=0)
+    size = np.bincount(classes)
+    n_true = int((size * (size - 1) // 2).sum())
+    is_match = classes[pairs.first] == classes[pairs.second]
+    return {
+        "rows": str(len(classes)),
+        "groups": str(len(size)),
+        "largest": str(size.max()),
+        "pairs a row": f"{len(pairs) / len(classes):.1f}",
+        "recall": f"{is_match.sum() / n_true:.4f}",
+    }
+
+
+def measure(cell: Cell, checkouts: Path) -> Row:
+    """Scores of one run after each number of answers."""
+    name, wrong, run = cell
+    classes, rate = read_classes(name, checkouts), float(wrong)
+    oracle = TruthOracle(classes, noise=rate, random_state=int(run))
+    row: Row = {}
+    learner = RecordLinkage(random_state=int(run))
+    with Session(read_frame(name, checkouts), learner, id="id", error_rate=None if rate else 0) as session:
+        n_asked = 0
+        for n in range(max(AT) + 1):
+            if n in AT:
+                found = score(classes, session.labels)
+                row |= {f"{kind} {n}": f"{value:.4f}" for kind, value in found.items()}
+            if n < max(AT) and (question := session.question) is not None:
+                session.answer(oracle(question.first, question.second))
+                n_asked += 1
+    return row | {"asked": str(n_asked)}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure the cells that are not current, and write both tables."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument(
+        "--checkouts", type=Path, metavar="DIR", help="folder of the files [checkouts in --data]"
+    )
+    parser.add_argument("--sets", nargs="+", default=list(SETS), choices=list(SETS))
+    parser.add_argument("--wrong", nargs="+", default=list(WRONG), help="shares of wrong answers")
+    parser.add_argument("--runs", type=int, default=3)
+    add_common_options(parser)
+    given = parser.parse_args(arguments)
+    checkouts = given.checkouts or (find_source(given).folder or Path()) / "checkouts"
+    missing = [name for name in given.sets if not find_table(name, checkouts).exists()]
+    if missing:
+        raise SystemExit(f"{checkouts} lacks the files of {', '.join(missing)}. Fetch them first.")
+    folder = out_folder(given, "records")
+    options = {"uses": entries, "jobs": given.jobs, "reuse": given.reuse}
+    searched = run_cells(
+        folder / "candidates_runs.csv",
+        ("what", "set"),
+        [("candidates", name) for name in given.sets],
+        partial(measure_candidates, checkouts=checkouts),
+        **options,
+    )
+    cells = [
+        (name, wrong, str(run)) for name in given.sets for wrong in given.wrong for run in range(given.runs)
+    ]
+    rows = run_cells(folder / "runs.csv", FIELDS, cells, partial(measure, checkouts=checkouts), **options)
+    head = ("set", "role", "rows", "groups", "largest", "pairs a row", "recall")
+    lines = [(row["set"], SETS[row["set"]].role, *(row[name] for name in head[2:])) for row in searched]
+    write_csv(folder / "candidates.csv", head, lines)
+    print(format_table(head, lines))
+    means = list(average(rows, given.sets, given.wrong))
+    head = ("set", "role", "wrong", "score", *map(str, AT))
+    write_csv(folder / "table.csv", head, means)
+    print(format_table(head, means))
+    return 0
+
+
+def average(rows: Sequence[Row], names: Sequence[str], shares: Sequence[str]) -> list[tuple[str, ...]]:
+    """Means over the runs, by set, share of wrong answers and score."""
+    lines = []
+    for name in names:
+        for wrong in shares:
+            some = [row for row in rows if (row["set"], row["wrong"]) == (name, wrong)]
+            for kind in SCORES:
+                means = [np.mean([float(row[f"{kind} {n}"]) for row in some]) for n in AT]
+                lines.append((name, SETS[name].role, wrong, kind, *(f"{mean:.3f}" for mean in means)))
+    return lines
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,92 @@
+"""Public tables of records with known matches, as the repository Hai0709/LLMCER has them.
+
+The files lie in ``checkouts/Hai0709+LLMCER`` at the commit that ``bench/firsthour/manifest.toml`` names.
+Choices were made on the development sets alone. Rows that a file of true matches does not name match nobody.
+"""
+
+from __future__ import annotations
+
+import csv
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import narwhals as nw
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from linkwise.learn.records.records import Records, make_records
+
+FOLDER = Path("Hai0709+LLMCER") / "datasets"
+
+
+class RecordSet(NamedTuple):
+    """One table: its files, and the row at which its second source begins, if it has two."""
+
+    table: str
+    matches: str
+    border: int | None = None
+    columns: tuple[str, ...] = ()  # all but the number of a row by default
+    role: str = "development"
+
+
+SETS = {
+    "cora": RecordSet("cora/cora.csv", "cora/gt.csv"),
+    "alaska": RecordSet("sigmod/alaska.csv", "sigmod/alaska_gt.csv"),
+    "song": RecordSet("song/songs.csv", "song/gt.txt"),
+    "music20k": RecordSet("music20K/music20K.csv", "music20K/ground_truth.txt"),
+    "cora_title": RecordSet("cora/cora.csv", "cora/gt.csv", columns=("title",)),
+    "song_title": RecordSet("song/songs.csv", "song/gt.txt", columns=("title",)),
+    "dblp_google": RecordSet("google-DBLP/data.csv", "google-DBLP/gt.csv", role="test"),
+    "citeseer": RecordSet("citesheer/Citesheer_dblp.csv", "citesheer/citesheer_gt.txt", role="test"),
+    "amazon_google": RecordSet("Amazon-Google/amazon_google.csv", "Amazon-Google/gt.csv", role="more"),
+    "walmart_amazon": RecordSet(
+        "Walmart_Amazon/walmart_amazon.csv", "Walmart_Amazon/ground_truth.csv", role="more"
+    ),
+    "affiliation": RecordSet("affiliation/affiliation.csv", "affiliation/ground_truth.csv", role="more"),
+}
+PRIOR_SETS = ("cora", "alaska", "song", "music20k")  # on which the curve of the prior was learned
+
+
+def find_table(name: str, checkouts: Path) -> Path:
+    """Where the table of a set is."""
+    return checkouts / FOLDER / SETS[name].table
+
+
+@cache
+def read_frame(name: str, checkouts: Path) -> pl.DataFrame:
+    """The table of a set, as text and numbers."""
+    frame = pl.read_csv(find_table(name, checkouts), infer_schema_length=None, encoding="utf8-lossy")
+    return frame.select(["id", *SETS[name].columns]) if SETS[name].columns else frame
+
+
+def read_records(name: str, checkouts: Path) -> Records:
+    """The table of a set as records."""
+    frame = read_frame(name, checkouts)
+    return make_records(nw.from_native(frame), [column for column in frame.columns if column != "id"])
+
+
+def read_classes(name: str, checkouts: Path) -> NDArray[np.int64]:
+    """The true group of each row."""
+    frame = read_frame(name, checkouts)
+    row = {str(value): at for at, value in enumerate(frame["id"].to_list())}
+    path = checkouts / FOLDER / SETS[name].matches
+    text = path.read_text()
+    lines = [line.split() for line in text.splitlines()] if path.suffix == ".txt" else read_pairs(text)
+    pairs = [
+        (row[line[0].strip()], row[other.strip()])
+        for line in lines
+        for other in line[1:]
+        if line[0].strip() in row and other.strip() in row
+    ]
+    first, second = np.array(pairs).T
+    graph = coo_array((np.ones(len(pairs)), (first, second)), shape=(len(row), len(row)))
+    return np.asarray(connected_components(graph, directed=False)[1], dtype=np.int64)
+
+
+def read_pairs(text: str) -> list[list[str]]:
+    """Pairs of rows below a header."""
+    return list(csv.reader(text.splitlines()))[1:]

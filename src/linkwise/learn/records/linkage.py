@@ -1,0 +1,306 @@
+"""Record linkage: which records of a table are about the same person or thing.
+
+Pairs of records are what is learned. Those that may match are found by what they share (`candidates`),
+compared column by column (`features`), and have a chance of a match without any answer (`prior`). PairAnswers
+teach a model of pairs which columns count (`pair_model`). Records are grouped by correlation clustering: two
+groups become one while the mean log-odds of their pairs, plus what the answers about them say, is positive.
+The evidence of the model is averaged, since its errors go together; answers are independent, so they are
+added. A question is about the most doubtful decision between two groups, or is drawn at random
+(`pair_choice`), and from the latter precision and recall are estimated (`quality`).
+
+Related are dedupe's active learning (Bilenko, 2006, Learnable similarity functions and their application to
+record linkage and clustering), the model of Fellegi and Sunter (1969, A theory for record linkage, JASA), and
+correlation clustering of pairs (Bansal, Blum and Chawla, 2004, Correlation clustering, Machine Learning). The
+combination is linkwise's own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from hashlib import blake2b
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+from sklearn.utils.validation import check_is_fitted
+
+from linkwise.constraints.belief import Nearness
+from linkwise.constraints.evidence import Evidence
+from linkwise.data.columns.roles import Column, find_id
+from linkwise.data.columns.table import Table
+from linkwise.data.read.frames import to_narwhals
+from linkwise.data.show.rows import Rows
+from linkwise.data.sources import is_frame
+from linkwise.errors import DataError
+from linkwise.learn.advice import StopAdvice
+from linkwise.learn.base import ActiveLearner
+from linkwise.learn.consistency import enforce_answers
+from linkwise.learn.learner import Asking, Problem, Question
+from linkwise.learn.records.linkage_state import NO_CANDIDATE, RecordState
+from linkwise.learn.records.new_records import place_new_records
+from linkwise.learn.records.pair_choice import AT_RANDOM, BEST, ChosenPair, choose_pair
+from linkwise.learn.records.pairs import PreparedRecords, find_pairs, prepare_records
+from linkwise.learn.records.quality import Quality, RandomPair, Share
+from linkwise.learn.records.records import list_compared, make_records
+from linkwise.types import Labels, Progress
+from linkwise.wording import count_noun
+
+UNKNOWN = -7.0  # log-odds of a pair that is no candidate, where single rows are compared
+DOUBT = 0.05  # of the model, where it judges answers that may be wrong
+LEAST_DRAWS = 10  # that tell how good the groups are
+GOOD = 0.95  # precision and recall from which further answers are hardly worth their time
+
+
+class RecordLinkage(ActiveLearner):
+    """Active record linkage: learn from answers which records are about the same person or thing.
+
+    Parameters
+    ----------
+    origin : str, optional
+        A column that tells where a record comes from. Two records of one origin never match.
+    same : str, optional
+        A column in which matching records agree.
+    random_state : int, RandomState or None, default=None
+        Seed of the random draws.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_rows,), int32
+        Group of each record.
+    quality_ : Quality
+        Estimated precision and recall of the pairs in one group, each with an interval.
+    n_clusters_, n_questions_, history_, reason_, constraints_, violations_, suspects_
+        As for `COBRAS`.
+
+    Raises
+    ------
+    DataError
+        X is an array, or a column is missing.
+
+    Notes
+    -----
+    Memory and time grow with the number of pairs that may match, about ten for each record.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import linkwise as lw
+    >>> people = pd.DataFrame({"name": ["Ann Stone", "Ann Stoone", "Bob Hill"]})
+    >>> lw.RecordLinkage(random_state=0).fit(people, oracle=lw.TruthOracle([0, 0, 1])).labels_.tolist()
+    [0, 0, 1]
+    """
+
+    leaves_noise: ClassVar[bool] = False
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "origin": [str, None],
+        "same": [str, None],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        *,
+        origin: str | None = None,
+        same: str | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.origin = origin
+        self.same = same
+        self.random_state = random_state
+
+    def prepare(self, X: NDArray[Any], seed: int, *, progress: Progress | None = None) -> PreparedRecords:
+        """Refuse an array, since records are compared column by column."""
+        raise DataError(
+            f"RecordLinkage compares the columns of a table, and X is an array of shape {np.shape(X)}. Pass a"
+            " DataFrame or linkwise.read(X), or use ThresholdLinkage, which compares rows of numbers."
+        )
+
+    def prepare_table(self, table: Table, seed: int, *, progress: Progress | None = None) -> PreparedRecords:
+        """Find the pairs of records that may match, and compare them."""
+        names = list_compared(table)
+        records = make_records(table.frame, names, origin=self.origin, same=self.same)
+        return prepare_records(records, seed, progress)
+
+    def start(self, problem: Problem) -> RecordState:
+        """Learn from what is known before the first question."""
+        pairs = problem.prepared.pairs
+        state = RecordState(problem, pairs, pairs.prior, pairs.prior)
+        state.teach()
+        return state
+
+    def fork(self, state: RecordState, problem: Problem) -> RecordState:
+        """Copy a run; the copy first yields the question that is open."""
+        return replace(state, problem=problem)
+
+    def ask(self, state: RecordState) -> Asking:
+        """Ask until every decision is settled."""
+        while True:
+            if state.open is None:
+                state.learn()
+                choice = _choose(state)
+                if choice is None:
+                    return state.group().labels
+                state.open = _make_question(state, choice), choice
+            question, choice = state.open
+            draw = _expect(state, choice)
+            answer = yield question
+            if draw is not None and answer != "unsure":
+                state.draws = (*state.draws, draw._replace(answer=float(answer == "yes")))
+            state.open = None
+
+    def current_labels(self, state: RecordState) -> Labels:
+        """The groups by all answers so far."""
+        return state.group().labels
+
+    def chance(self, state: RecordState, first: int, second: int) -> float:
+        """The probability that two records are in one group."""
+        score = state.group().score
+        ends = np.array([min(first, second)]), np.array([max(first, second)])
+        at = int(find_pairs(state.pairs, *ends)[0])
+        return float(expit(NO_CANDIDATE if at < 0 else score[at]))
+
+    def confidence(self, state: RecordState) -> NDArray[np.float64] | None:
+        """The probability that each record is in its group: that of the most doubtful decision about it."""
+        return state.confidence()
+
+    def nearness(self, state: RecordState) -> Nearness:
+        """How likely records match, by the model; most groups are tiny."""
+        log_odds, pairs = state.unheard, state.pairs
+
+        def chances(rows: NDArray[np.int64]) -> NDArray[np.float64]:
+            first, second = np.sort(np.meshgrid(rows, rows, indexing="ij"), axis=0)
+            at = find_pairs(pairs, first.ravel(), second.ravel())
+            said = np.where(at < 0, UNKNOWN, log_odds[at]).reshape(first.shape)
+            found: NDArray[np.float64] = expit(said)
+            np.fill_diagonal(found, 1.0)
+            return found
+
+        key = blake2b(log_odds.tobytes(), digest_size=16).digest()
+        return Nearness(chances, doubt=DOUBT, chances=chances, n_expected=np.inf, key=key)
+
+    def describe(self, state: RecordState) -> tuple[str, ...]:
+        """How many groups there are, and how good they probably are."""
+        return describe_groups(state.group().labels, state.quality(), len(state.draws))
+
+    def advise(self, state: RecordState) -> StopAdvice | None:
+        """Whether to stop, and how many records are probably in a wrong group."""
+        return advise_to_stop(state.quality(), state.confidence(), len(state.draws))
+
+    # ------------------------------------------------------------ as an estimator
+    def _take_rows(self, X: object) -> tuple[NDArray[Any], Table]:
+        """The table to link, and a placeholder for numbers, which nobody reads."""
+        table = read_records_table(X)
+        self.feature_names_in_ = np.array(list_compared(table), dtype=object)
+        self.n_features_in_ = len(self.feature_names_in_)
+        return np.arange(float(len(table)))[:, None], table
+
+    def _cluster_unasked(self, X: NDArray[Any], table: Table | None, evidence: Evidence, seed: int) -> Labels:
+        """Link records by what the given pairs teach."""
+        assert table is not None, "`_take_rows` returns it"
+        state = self.start(Problem(X, self.prepare_table(table, seed), evidence, seed))
+        self._keep_more(X, state)
+        return enforce_answers(state.group().labels, evidence)
+
+    def _keep_more(self, X: NDArray[Any], state: RecordState) -> None:
+        """Keep the records and the model, which new records are compared by."""
+        self.quality_ = state.quality()
+        self._fitted = state
+
+    def predict(self, X: object) -> Labels:
+        """Predict the groups of new records, from the old ones and among themselves.
+
+        Parameters
+        ----------
+        X : DataFrame, Rows or Table of n_new_rows rows
+            New records, with the columns of `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_new_rows,), int32
+            Group of each record: one of `labels_`, or a number from `n_clusters_` on for a group of new
+            records alone. The groups of `fit` stay as they are.
+        """
+        check_is_fitted(self, "labels_")
+        return place_new_records(self._fitted, self.labels_, read_records_table(X).frame)
+
+
+def _choose(state: RecordState) -> ChosenPair | None:
+    """Choose the next pair among those that may be shown and of which nothing is known."""
+    grouping, pairs = state.group(), state.pairs  # in this order: answers may be about further pairs
+    is_inside = grouping.labels[pairs.first] == grouping.labels[pairs.second]
+    is_open = ~state.evidence.has_verdict(np.column_stack([pairs.first, pairs.second]))
+    if (askable := state.problem.askable) is not None:
+        is_open &= askable[pairs.first] & askable[pairs.second]
+    return choose_pair(
+        state.log_odds,
+        grouping.score,
+        grouping.n_decided,
+        is_inside,
+        is_open,
+        state.problem.seed,
+        len(state.evidence),
+    )
+
+
+def _make_question(state: RecordState, choice: ChosenPair) -> Question:
+    first, second = int(state.pairs.first[choice.pair]), int(state.pairs.second[choice.pair])
+    why = BEST if choice.drawn is None else AT_RANDOM
+    return Question(first, second, state.group().labels, why)
+
+
+def _expect(state: RecordState, choice: ChosenPair) -> RandomPair | None:
+    """What is expected of a pair that was drawn at random, before its answer; None if it was not."""
+    if choice.drawn is None:
+        return None
+    labels, pairs = state.group().labels, state.pairs
+    is_inside = bool(labels[pairs.first[choice.pair]] == labels[pairs.second[choice.pair]])
+    return RandomPair(choice.drawn, float(expit(state.log_odds[choice.pair])), is_inside, np.nan)
+
+
+def describe_groups(labels: Labels, quality: Quality, n_draws: int) -> tuple[str, ...]:
+    """How many groups there are, and how good they probably are."""
+    sizes = np.bincount(labels)
+    groups, alone = int((sizes > 1).sum()), int((sizes == 1).sum())
+    alone_too = f"{count_noun(alone, 'record')} alone"
+    found = f"There are {count_noun(groups, 'group')} of several records, and {alone_too}."
+    if n_draws < LEAST_DRAWS:
+        return (found,)
+    right, complete = (_write_share(share) for share in quality)
+    return (
+        found,
+        f"Of the pairs in one group {right} match, and {complete} of all matches are in one group, by"
+        f" {count_noun(n_draws, 'question')} drawn at random.",
+    )
+
+
+def _write_share(share: Share) -> str:
+    return f"{share.value:.0%} ({share.low:.0%} to {share.high:.0%})"
+
+
+def advise_to_stop(quality: Quality, confidence: NDArray[np.float64], n_draws: int) -> StopAdvice | None:
+    """Whether to stop; None while too few pairs were drawn at random to tell how good the groups are."""
+    if n_draws < LEAST_DRAWS:
+        return None
+    wrong = float((1 - confidence).mean())
+    low = min(quality.precision.low, quality.recall.low)
+    return StopAdvice(low >= GOOD and wrong <= 1 - GOOD, wrong, max(wrong, 1 - low))
+
+
+def read_records_table(X: object) -> Table:
+    """Take a table of records; all columns of a frame are compared, but not its id."""
+    if isinstance(X, Rows):
+        return X.table
+    if isinstance(X, Table):
+        return X
+    if not is_frame(X):
+        raise DataError(
+            f"RecordLinkage compares the columns of a table, and X is a {type(X).__name__}. Pass a DataFrame"
+            " or linkwise.read(X), or use ThresholdLinkage, which compares rows of numbers."
+        )
+    frame = to_narwhals(X)
+    id_column = find_id(frame, None, set())
+    columns = [
+        Column(name, "id" if name == id_column else "text", "compared as it is") for name in frame.columns
+    ]
+    return Table(None, frame, tuple(columns), ())

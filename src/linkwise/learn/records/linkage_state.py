@@ -1,0 +1,185 @@
+"""One run of record linkage: the model, the groups, and what they are expected to be worth."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from linkwise.constraints.belief import log_odds
+from linkwise.constraints.evidence import Evidence
+from linkwise.constraints.fallible import FallibleEvidence
+from linkwise.learn.learner import Problem, Question
+from linkwise.learn.records.pair_answers import PairAnswers, read_answers, weigh_answers
+from linkwise.learn.records.pair_choice import ChosenPair
+from linkwise.learn.records.pair_model import PairModel, fit_pair_model
+from linkwise.learn.records.pairs import Pairs, compare_pairs, find_pairs, join_pairs
+from linkwise.learn.records.quality import Quality, RandomPair, estimate_quality
+from linkwise.native.record_groups import group_by_log_odds
+from linkwise.types import Labels
+
+MOST_LOG_ODDS = 4.0  # of one pair, by the model
+NO_CANDIDATE = -2.0  # log-odds of a pair that is none
+CERTAIN = 30.0  # log-odds that an answer is right that cannot be wrong
+FIRST_FITS, LATER_FITS = 5, 8  # the model is fitted anew after 5 answers, or an eighth of those that it knows
+KEPT = 0.25  # of the log-odds before
+MOST_MODELS = 64  # that are remembered
+
+
+class GroupedRecords(NamedTuple):
+    """The groups, and the decision about each pair: its log-odds, and how many pairs it is about."""
+
+    labels: Labels
+    score: NDArray[np.float64]
+    n_decided: NDArray[np.float64]
+
+
+def group_records(
+    n_rows: int,
+    pairs: Pairs,
+    log_odds: NDArray[np.float64],
+    answers: PairAnswers,
+    certainty: float,
+    origin: NDArray[np.int64] | None = None,
+) -> GroupedRecords:
+    """Group records by what the model says of their pairs, and by the answers."""
+    found = group_by_log_odds(
+        n_rows,
+        pairs.first,
+        pairs.second,
+        np.clip(log_odds, -MOST_LOG_ODDS, MOST_LOG_ODDS),
+        weigh_answers(pairs, answers, certainty),
+        NO_CANDIDATE,
+        origin,
+    )
+    return GroupedRecords(found.labels.astype(np.int32), found.score, found.n_pairs)
+
+
+@dataclass(slots=True, eq=False)
+class RecordState:
+    """One run of `RecordLinkage`.
+
+    `log_odds` is what the model says of each of `pairs`, fitted to the first `n_fitted` answers; `model` is
+    None before. `unheard` is the same, and of the pairs that it was fitted to, what it would say without
+    their answers. `grouping` follows from it and from the answers; `grouped` tells how many there were, and
+    how often what is believed of them had changed. `open` is the question that waits, with the choice that
+    led to it; `draws` are the pairs that were drawn at random and answered.
+    """
+
+    problem: Problem
+    pairs: Pairs
+    log_odds: NDArray[np.float64]
+    unheard: NDArray[np.float64]
+    model: PairModel | None = None
+    n_fitted: int = 0
+    grouping: GroupedRecords | None = None
+    grouped: tuple[int, int] = (-1, -1)
+    open: tuple[Question, ChosenPair] | None = None
+    draws: tuple[RandomPair, ...] = ()
+
+    @property
+    def evidence(self) -> Evidence:
+        """The known facts."""
+        return self.problem.evidence
+
+    @property
+    def certainty(self) -> float:
+        """Log-odds that an answer is right."""
+        evidence = self.evidence
+        if not isinstance(evidence, FallibleEvidence):
+            return CERTAIN
+        return min(log_odds(evidence.belief.assumed_rate), CERTAIN)
+
+    def learn(self) -> None:
+        """Fit the model if there are enough new answers since it was fitted."""
+        if len(self.evidence) - self.n_fitted < max(FIRST_FITS, self.n_fitted // LATER_FITS):
+            return
+        self.teach()
+
+    def teach(self) -> None:
+        """Fit the model to all answers; a share of what was said before stays, against jumps."""
+        answers = self.read_answers()
+        self.n_fitted = len(self.evidence)
+        if len(answers.first) == 0:
+            return
+        at, pairs = find_pairs(self.pairs, answers.first, answers.second), self.pairs
+        told = answers.first.tobytes() + answers.second.tobytes() + answers.match.tobytes()
+        model: PairModel = self.problem.memo.get(
+            "pair model",
+            blake2b(told, digest_size=16).digest(),
+            lambda: fit_pair_model(pairs.features, pairs.prior, at, answers.match),
+            max_values=MOST_MODELS,
+        )
+        kept = 0.0 if self.model is None else KEPT
+        self.log_odds = (1 - kept) * model.log_odds + kept * self.log_odds
+        self.unheard = self.log_odds.copy()
+        self.unheard[at] = model.held_out
+        self.model, self.grouping = model, None
+
+    def read_answers(self) -> PairAnswers:
+        """Read the answers, and compare pairs that were no candidates but are told about."""
+        answers = read_answers(self.evidence)
+        is_new = find_pairs(self.pairs, answers.first, answers.second) < 0
+        if is_new.any():
+            self.add_pairs(answers.first[is_new], answers.second[is_new])
+        return answers
+
+    def add_pairs(self, first: NDArray[np.int64], second: NDArray[np.int64]) -> None:
+        """Take up pairs that are no candidates; the model says of them what their similarities say."""
+        prepared = self.problem.prepared
+        keys = np.unique(first * prepared.n_rows + second)
+        more = compare_pairs(
+            prepared.records, keys // prepared.n_rows, keys % prepared.n_rows, prepared.prior
+        )
+        said = more.prior if self.model is None else self.model.predict(more.features, more.prior)
+        order = np.lexsort(
+            (np.concatenate([self.pairs.second, more.second]), np.concatenate([self.pairs.first, more.first]))
+        )
+        self.pairs = join_pairs(self.pairs, more, order)
+        self.log_odds = np.concatenate([self.log_odds, said])[order]
+        self.unheard = np.concatenate([self.unheard, said])[order]
+
+    def group(self) -> GroupedRecords:
+        """The groups by all answers so far."""
+        evidence = self.evidence
+        now = len(evidence), evidence.n_revisions
+        if self.grouping is None or self.grouped != now:
+            answers = self.read_answers()
+            records = self.problem.prepared.records
+            self.grouping = group_records(
+                len(records), self.pairs, self.log_odds, answers, self.certainty, records.origin
+            )
+            self.grouped = now
+        return self.grouping
+
+    def quality(self) -> Quality:
+        """Precision and recall of the groups."""
+        grouping = self.group()
+        is_inside = grouping.labels[self.pairs.first] == grouping.labels[self.pairs.second]
+        chance = self.match_chances()
+        sizes = np.bincount(grouping.labels).astype(np.int64)
+        n_inside = int((sizes * (sizes - 1) // 2).sum())
+        n_others = n_inside - int(is_inside.sum())  # pairs of one group that are no candidates
+        usual = float(chance[is_inside].mean()) if is_inside.any() else 0.0
+        inside = float(chance[is_inside].sum()) + n_others * usual
+        return estimate_quality(n_inside, inside, float(chance[~is_inside].sum()), self.draws)
+
+    def confidence(self) -> NDArray[np.float64]:
+        """How likely each record is in its group, by the most doubtful decision about it: 0.5 to 1."""
+        grouping = self.group()
+        right = expit(np.abs(grouping.score))
+        confidence = np.ones(len(grouping.labels))
+        np.minimum.at(confidence, self.pairs.first, right)
+        np.minimum.at(confidence, self.pairs.second, right)
+        return confidence
+
+    def match_chances(self) -> NDArray[np.float64]:
+        """How likely each pair matches: by the model, or by the answers where there are any."""
+        chance: NDArray[np.float64] = expit(self.log_odds)
+        answers = self.read_answers()
+        chance[find_pairs(self.pairs, answers.first, answers.second)] = answers.match
+        return chance

@@ -1,0 +1,66 @@
+"""Which pair is asked about next."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from linkwise.learn.records.pair_choice import SHARE_AT_RANDOM, choose_pair
+
+NOTHING = np.zeros(0)
+
+
+def choose(log_odds, score=None, n_decided=None, is_inside=None, is_open=None, seed=0, n_answers=0):
+    log_odds = np.asarray(log_odds, dtype=float)
+    score = log_odds if score is None else np.asarray(score, dtype=float)
+    n_decided = np.ones(len(log_odds)) if n_decided is None else np.asarray(n_decided, dtype=float)
+    is_inside = np.zeros(len(log_odds), bool) if is_inside is None else np.asarray(is_inside)
+    is_open = np.ones(len(log_odds), bool) if is_open is None else np.asarray(is_open)
+    return choose_pair(log_odds, score, n_decided, is_inside, is_open, seed, n_answers)
+
+
+def choose_best(*args, **kwargs):
+    """The first choice that is not drawn at random."""
+    return next(
+        choice.pair
+        for number in range(100)
+        if (choice := choose(*args, **kwargs, n_answers=number)).drawn is None
+    )
+
+
+def test_the_most_doubtful_decision_is_asked_about():
+    assert choose_best([3.0, 0.1, -4.0]) == 1
+    assert choose_best([1.0, 1.0], n_decided=[1, 9]) == 1, "it decides nine pairs"
+    assert choose_best([0.0, 3.0], score=[2.0, 2.0]) == 0, "the pair itself is more doubtful"
+
+
+def test_settled_and_known_pairs_are_not_asked_about():
+    assert choose([0.0, 0.0], score=[20.0, -20.0]) is None
+    assert choose([0.0, 1.0], is_open=[False, True]).pair == 1
+    assert choose(NOTHING) is None
+
+
+def test_a_share_is_drawn_with_the_chance_that_is_told():
+    log_odds = np.array([0.0, 2.0, -2.0, 4.0])
+    choices = [choose(log_odds, n_answers=number) for number in range(4000)]
+    drawn = [choice for choice in choices if choice.drawn is not None]
+    assert abs(len(drawn) / len(choices) - SHARE_AT_RANDOM) < 0.03
+    chance = {choice.pair: choice.drawn for choice in drawn}
+    assert abs(sum(chance.values()) - 1) < 1e-9
+    counts = np.bincount([choice.pair for choice in drawn], minlength=4) / len(drawn)
+    assert np.allclose(counts, [chance[pair] for pair in range(4)], atol=0.03)
+
+
+def test_pairs_of_which_the_model_is_sure_are_drawn_if_they_are_inside():
+    log_odds, is_inside = np.array([0.0, 30.0, 30.0, -30.0]), np.array([False, True, True, False])
+    choices = [
+        choose(log_odds, log_odds.clip(-4, 4), is_inside=is_inside, n_answers=at) for at in range(1000)
+    ]
+    drawn = np.bincount([one.pair for one in choices if one.drawn is not None], minlength=4)
+    assert drawn[0] > drawn[1] > 30
+    assert abs(drawn[1] - drawn[2]) < 30
+    assert drawn[3] < 10
+
+
+def test_the_same_place_gives_the_same_choice():
+    log_odds = np.linspace(-3, 3, 50)
+    assert [choose(log_odds, n_answers=7) for _ in range(3)] == [choose(log_odds, n_answers=7)] * 3

@@ -1,0 +1,57 @@
+"""Precision and recall from pairs that were drawn at random."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from linkwise.learn.records.quality import RandomPair, estimate_quality
+
+
+def draw_world(seed: int):
+    """Pairs with their true answer, what a biased model expects, and whether they are in one group."""
+    rng = np.random.default_rng(seed)
+    model = rng.beta(0.5, 0.5, 2000)
+    truth = rng.random(2000) < model**1.7  # the model is too sure of matches
+    return model, truth, model > 0.5
+
+
+def draw_pairs(model, truth, is_inside, n: int, seed: int) -> list[RandomPair]:
+    rng = np.random.default_rng(seed)
+    weight = model * (1 - model)
+    drawn = weight / weight.sum()
+    return [
+        RandomPair(float(drawn[k]), float(model[k]), bool(is_inside[k]), float(truth[k]))
+        for k in rng.choice(len(model), n, p=drawn)
+    ]
+
+
+def test_the_estimate_is_right_on_average_though_the_model_is_not():
+    model, truth, is_inside = draw_world(0)
+    n_inside = int(is_inside.sum())
+    sums = float(model[is_inside].sum()), float(model[~is_inside].sum())
+    true_precision = truth[is_inside].mean()
+    true_recall = truth[is_inside].sum() / truth.sum()
+    found = [
+        estimate_quality(n_inside, *sums, draw_pairs(model, truth, is_inside, 40, seed))
+        for seed in range(300)
+    ]
+    unasked = estimate_quality(n_inside, *sums, [])
+    assert abs(unasked.precision.value - true_precision) > 0.05, "the model alone is wrong"
+    assert np.mean([one.precision.value for one in found]) == pytest.approx(true_precision, abs=0.01)
+    assert np.mean([one.recall.value for one in found]) == pytest.approx(true_recall, abs=0.02)
+    covered = [one.precision.low <= true_precision <= one.precision.high for one in found]
+    assert 0.83 <= np.mean(covered) <= 0.97
+
+
+def test_without_draws_nothing_is_certain():
+    quality = estimate_quality(100, 90.0, 10.0, [])
+    assert quality.precision == (0.9, 0.0, 1.0)
+    assert quality.recall == (0.9, 0.0, 1.0)
+    assert estimate_quality(0, 0.0, 0.0, []).precision.value == 1
+
+
+def test_an_old_draw_does_not_count():
+    right = RandomPair(0.01, 0.5, True, 1.0)
+    wrong = RandomPair(0.01, 0.5, True, 0.0)
+    assert estimate_quality(100, 60.0, 0.0, [wrong] * 5 + [right] * 40).precision.value == 1
