@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from linkwise.learn.known_k.min_max import MinMax
     from linkwise.learn.known_k.npu import NPU
     from linkwise.learn.learner import Question
-    from linkwise.learn.oracles import TruthOracle
+    from linkwise.learn.oracles import TruthOracle, TruthSorter
     from linkwise.learn.records.linkage import RecordLinkage
     from linkwise.learn.threshold_linkage import ThresholdLinkage
     from linkwise.reasons.explanation import Explanation, explain
@@ -95,6 +95,7 @@ _HOME = {method.class_name: method.module for method in METHODS} | {
     "read": "linkwise.data.sources",
     "Question": "linkwise.learn.learner",
     "TruthOracle": "linkwise.learn.oracles",
+    "TruthSorter": "linkwise.learn.oracles",
     "ITML": "linkwise.cluster.metric.itml",
     "MMC": "linkwise.cluster.metric.mmc",
     "RCA": "linkwise.cluster.metric.rca",
@@ -127,6 +128,7 @@ __all__ = [  # noqa: RUF022  # in the order in which people meet them
     "Session",
     "Question",
     "TruthOracle",
+    "TruthSorter",
     "answer",
     "Answered",
     "COBRA",

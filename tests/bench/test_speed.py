@@ -3,7 +3,7 @@
 import csv
 
 import pytest
-from bench.speed import agglomerative, boosting, fosc, large, npu, row_clusters, session, spectral
+from bench.speed import agglomerative, boosting, fosc, large, npu, records, row_clusters, session, spectral
 from sklearn.datasets import load_iris
 
 from linkwise.native.agglomerate import LINKAGES
@@ -103,3 +103,48 @@ def test_spectral_clustering_by_build_and_set(lines_of, monkeypatch):
     assert [(line["build"], line["set"]) for line in lines] == [("before", "iris"), ("after", "iris")]
     assert float(lines[0]["fit_ms"]) > 0
     assert lines[0]["violations"] == "0"
+
+
+@pytest.fixture
+def music(tmp_path):
+    """A folder like that of MusicBrainz 20K, with two spellings of each of 40 songs."""
+    lines = ["id,title,length,artist,album,year,language"]
+    for song in range(40):
+        title = f"song {chr(97 + song % 26)}{song * 7919 % 1000} of the {song * 104729 % 977} roads"
+        for spelling in (title, title.replace("roads", "raods")):
+            lines.append(
+                f"{len(lines)},{spelling},{song % 7}m,artist {song % 9},album {song % 5},199{song % 10},"
+            )
+    folder = tmp_path / "music"
+    folder.mkdir()
+    (folder / "music20K.csv").write_text("\n".join(lines))
+    (folder / "ground_truth.txt").write_text("\n".join(f"{2 * k + 1} {2 * k + 2}" for k in range(40)))
+    return folder
+
+
+@pytest.mark.parametrize(("rows", "n"), [("40", "40"), ("100", "100")])
+def test_records_of_fewer_and_of_more_songs(lines_of, music, rows, n):
+    (line,) = lines_of(records, "speed_records.csv", "--sizes", rows, "--music", str(music))
+    assert line["n"] == n
+    assert float(line["recall"]) > 0.9
+    assert 0 < float(line["pairs_a_row"]) < 40
+    assert float(line["candidates_MiB"]) >= float(line["records_MiB"]) > 0
+
+
+def test_songs_are_numbered_by_the_lines_of_the_truth():
+    rows = [{"id": str(number)} for number in (5, 6, 7, 8)]
+    assert records.number_songs(rows, "5 8 6\n9\n7 9") == [0, 0, 1, 0]
+
+
+def test_other_songs_have_other_words_and_the_same_song_has_the_same():
+    row = dict.fromkeys(records.WORDS, "one two three four") | {"year": "1990"}
+    copies = list(records.copy_rows([row, row], [0, 0], 6))
+    assert [number for _, number in copies] == [0, 0, 1, 1, 2, 2]
+    assert copies[2][0] == copies[3][0] != copies[0][0] == row
+    assert copies[2][0]["year"] == "1990"
+
+
+def test_without_songs_nothing_is_measured(monkeypatch, capsys):
+    monkeypatch.delenv("LINKWISE_MUSIC", raising=False)
+    assert records.main([]) == 0
+    assert "--music" in capsys.readouterr().out

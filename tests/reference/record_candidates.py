@@ -34,6 +34,11 @@ def may_match(records, i, j):
     return (block is None or block[i] == block[j]) and (source is None or source[i] != source[j])
 
 
+def chances_of(records, chance):
+    words, letters = records.words.toarray().astype(float), records.letters.toarray().astype(float)
+    return chance((words @ words.T + letters @ letters.T) / 2)
+
+
 def copies_of(records):
     """Each record with the next copy that it may match, by source and row, and with the one before."""
     n = len(records)
@@ -52,8 +57,7 @@ def copies_of(records):
 def find_candidates(records, chance):
     """The pairs of views and copies if every row is in the sample, those in common beside them, and ranks."""
     n = len(records)
-    words, letters = records.words.toarray().astype(float), records.letters.toarray().astype(float)
-    chances = chance((words @ words.T + letters @ letters.T) / 2)
+    chances = chances_of(records, chance)
     pairs, kept, total = set(), {}, 0.0
     for name, matrix in views_of(records):
         table = matrix.toarray()
@@ -77,10 +81,10 @@ def find_candidates(records, chance):
         total += mass.sum()
         k = next((k for k in range(1, 65) if mass[:k].sum() > (1 - settings.LEFT) * mass.sum()), 1)
         kept[name] = min(max(k, settings.FEWEST), settings.MOST)
-        pairs |= {pair for row in listed for pair in row[: kept[name]]}
+        near_enough = {pair for row in listed for pair in row[: kept[name]]}
+        pairs |= {pair for pair in near_enough if chances[pair] > settings.LEAST_CHANCE}
     copies = copies_of(records)
     probable = {pair for pair in pairs | copies if chances[pair] > settings.PROBABLE}
-    found = {pair for pair in pairs if chances[pair] > settings.LEAST_CHANCE}
     others = {i: {sum(pair) - i for pair in probable if i in pair} for i in range(n)}
     common = {
         (i, j)
@@ -90,4 +94,24 @@ def find_candidates(records, chance):
         for j in near
         if i < j and may_match(records, i, j)
     }
-    return found | copies, common - found - copies, kept
+    return pairs | copies, common - pairs - copies, kept
+
+
+def estimate_recall(records, found, chance):
+    """The share of candidates, of a set of pairs, among the matches expected of the nearest whole records."""
+    n, chances = len(records), chances_of(records, chance)
+    expected, inside = np.zeros(settings.MOST), np.zeros(settings.MOST)
+    near = [
+        largest_products(
+            table, np.ones(table.shape[1]), np.arange(n), settings.MOST, records.block, records.origin
+        )
+        for table in (records.words.toarray(), records.letters.toarray())
+    ]
+    for i, row in enumerate(np.hstack(near)):
+        others = sorted(set(row[row >= 0]), key=lambda j: (-np.float32(chances[i, j]), j))
+        for rank, j in enumerate(others[: settings.MOST]):
+            expected[rank] += chances[i, j]
+            inside[rank] += chances[i, j] * ((min(i, j), max(i, j)) in found)
+    matches = np.maximum(expected - expected[-settings.TAIL :].mean(), 0)
+    weighed = [m * one / all_ for m, one, all_ in zip(matches, inside, expected, strict=True) if m > 0]
+    return sum(weighed) / matches.sum() if matches.any() else 1.0

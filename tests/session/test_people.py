@@ -89,8 +89,8 @@ def test_guidelines_that_no_session_writes_are_damage(tmp_path, value):
 def test_counts_of_each_source():
     counted = count_by_source(answers(ben="yn", anna="yyu"))
     assert [tuple(each) for each in counted] == [
-        ("anna", 3, 2, 0, 1, 0, 0, 0, 0, None),
-        ("ben", 2, 1, 1, 0, 0, 0, 0, 0, None),
+        ("anna", 3, 2, 0, 1, 0, 0, 0, 0, None, 0),
+        ("ben", 2, 1, 1, 0, 0, 0, 0, 0, None, 0),
     ]
     assert describe_source(counted[0]) == "3 answers: 2 same, 0 different, 1 not sure"
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import count, groupby
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ from scipy.spatial.distance import cdist
 
 from linkwise.constraints.error_rates import FIRST_RIGHT, FIRST_WRONG
 from linkwise.constraints.evidence import Evidence
+from linkwise.constraints.sorting import SortedRows
 
 Rows = NDArray[np.int64]
 Table = NDArray[np.float64]
@@ -84,6 +86,17 @@ def measure_nearness(X: NDArray[np.float64]) -> Nearness:
     return Nearness(similarity, doubt=0.3, witnesses=witnesses, key=b"distances")
 
 
+class PileAnswers(NamedTuple):
+    """Which answers follow from piles into which somebody has sorted rows."""
+
+    is_single: NDArray[np.bool_]
+    """Which do not."""
+    is_least: NDArray[np.bool_]
+    """Which do not, or are in the least set from which the others follow."""
+    sortings: tuple[SortedRows, ...]
+    """The rows of each answer that sorted several."""
+
+
 class Answers(NamedTuple):
     """Yes and no answers about rows, in the order in which they came."""
 
@@ -94,6 +107,8 @@ class Answers(NamedTuple):
     """Log odds that each is right, over those of the assumed rate: 1 by default, 0 for a certain answer."""
     share: Table | None = None
     """Log odds that each is right, over those that its source has: 1 by default."""
+    of_piles: PileAnswers | None = None
+    """Those that follow from piles; None: there are none."""
 
 
 class Cut(NamedTuple):
@@ -207,12 +222,16 @@ ALLOWANCE = 1.0  # deviations by which the rate may exceed what contradictions a
 
 
 class Given(NamedTuple):
-    """A yes or no about two rows."""
+    """A yes or no about two rows.
+
+    Those that come from one look at a row, one after the other, have the same `look`; others have none.
+    """
 
     first: int
     second: int
     is_yes: bool
     is_certain: bool
+    look: tuple[int, int] | None = None
 
 
 class Contradictions(NamedTuple):
@@ -225,16 +244,19 @@ class Contradictions(NamedTuple):
 def count_contradictions(n_rows: int, answers: Iterable[Given]) -> Contradictions:
     """Count the answers on whose rows others have a verdict, and those that contradict it.
 
-    Certain answers count as the first ones, and are not tested themselves.
+    Certain answers count as the first ones, and are not tested themselves. Answers of one look are one.
     """
     known, n_tested, n_wrong = Evidence(n_rows), 0, 0
-    for first, second, is_yes, is_certain in sorted(answers, key=lambda answer: not answer.is_certain):
-        verdict = known.verdict(first, second)
-        if verdict is None:
-            known.add(first, second, "yes" if is_yes else "no")
-        elif not is_certain:
-            n_tested += 1
-            n_wrong += (verdict == "yes") != is_yes
+    in_order, number = sorted(answers, key=lambda answer: not answer.is_certain), count()
+    for _, look in groupby(in_order, key=lambda answer: answer.look or next(number)):
+        is_tested = is_wrong = False
+        for first, second, is_yes, is_certain, _ in look:
+            verdict = known.verdict(first, second)
+            if verdict is None and not is_wrong:
+                known.add(first, second, "yes" if is_yes else "no")
+            elif verdict is not None and not is_certain:
+                is_tested, is_wrong = True, is_wrong or (verdict == "yes") != is_yes
+        n_tested, n_wrong = n_tested + is_tested, n_wrong + is_wrong
     return Contradictions(n_tested, n_wrong)
 
 

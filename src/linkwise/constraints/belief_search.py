@@ -41,6 +41,7 @@ from linkwise.constraints.belief import (
 )
 from linkwise.constraints.error_rates import FIRST_RIGHT, FIRST_WRONG, HIGHEST_RATE, LOWEST_RATE
 from linkwise.constraints.facts import Groups
+from linkwise.constraints.sorting import SortedRows, find_misplaced
 from linkwise.parallel import one_blas_thread
 
 RIDGE, DOUBTFUL_RIDGE = 0.05, 0.5  # ridge of a row, and what is added as far as its place is doubtful
@@ -101,12 +102,14 @@ class _Search:
         node[rows] = np.arange(n)
         self.rows, self.label, self.nearness, self.rate = rows, label, nearness, rate
         self.answers = Answers(node[answers.first], node[answers.second], *answers[2:])
+        piles = answers.of_piles
+        self.sortings = [] if piles is None else [_find_nodes(each, node, rows) for each in piles.sortings]
         self.odds, self.careful = log_odds(rate), log_odds(careful)
         self.net, self.count = np.zeros((n, n)), np.zeros((n, n))
         sign = np.where(answers.is_yes, 1.0, -1.0) * (1.0 if answers.weight is None else answers.weight)
         for one, other in (self.answers[:2], self.answers[1::-1]):
             np.add.at(self.net, (one, other), sign)
-            np.add.at(self.count, (one, other), 1.0)
+            np.add.at(self.count, (one, other), 1.0 if piles is None else piles.is_least)
         self.net *= self.odds
         self._keep_certain(certain)
         self.kernel = nearness.similarity(rows)
@@ -332,29 +335,47 @@ class _Search:
         )
 
     def _estimate_rate(self) -> tuple[float, float]:
-        """The share of wrong answers by those that the partition breaks, and its deviation."""
-        one, other = self.label[self.answers.first], self.label[self.answers.second]
-        is_broken = (one == other) != self.answers.is_yes
+        """The share of wrong answers by those that the partition breaks, and its deviation.
+
+        Of rows that were sorted each misplaced card is one wrong answer.
+        """
+        answers, piles = self.answers, self.answers.of_piles
+        is_broken = (self.label[answers.first] == self.label[answers.second]) != answers.is_yes
+        n_broken = 0.0
+        if piles is not None:
+            n_broken = float(sum(find_misplaced(each, self.label[each.row]).sum() for each in self.sortings))
+            is_broken &= piles.is_single
+            least = (None if part is None else part[piles.is_least] for part in answers[:5])
+            answers, is_broken = Answers(*least), is_broken[piles.is_least]  # type: ignore[arg-type]
+        one, other = self.label[answers.first], self.label[answers.second]
         low, high = np.minimum(one, other), np.maximum(one, other)
         between = low * self.k + high
         n_answers, n_needed = len(one), len(self.label) - self.k + len(np.unique(between[low != high]))
-        weight = self.answers.weight
+        weight = answers.weight
         if weight is not None and not weight.all():  # certain answers are no evidence of the rate
-            first, second, is_yes = (part[weight == 0] for part in self.answers[:3])
+            first, second, is_yes = (part[weight == 0] for part in answers[:3])
             nodes = len(self.label), len(self.label)
             n_parts = connected_components(coo_array((is_yes, (first, second)), nodes), directed=False)[0]
             n_needed -= len(self.label) - n_parts + len(np.unique(between[weight == 0][~is_yes]))
             n_answers -= len(is_yes)
-        n_broken, n_spare = float(is_broken.sum()), float(n_answers - n_needed)
-        if self.answers.share is not None:  # an answer that its source doubts tells less about the source
-            share = self.answers.share if weight is None else self.answers.share[weight > 0]
-            n_broken = float(self.answers.share[is_broken].sum())
+        n_spare = float(n_answers - n_needed)
+        if answers.share is None:
+            n_broken += float(is_broken.sum())
+        else:  # an answer that its source doubts tells less about the source
+            share = answers.share if weight is None else answers.share[weight > 0]
+            n_broken += float(answers.share[is_broken].sum())
             n_spare *= float(share.mean()) if len(share) else 1.0
         n_spare = max(n_spare, n_broken)
         wrong, right = FIRST_WRONG + n_broken, FIRST_RIGHT + n_spare - n_broken
         total = wrong + right
-        rate = float(np.clip(min(wrong / total, limit_rate(self.answers)), LOWEST_RATE, HIGHEST_RATE))
+        rate = float(np.clip(min(wrong / total, limit_rate(answers)), LOWEST_RATE, HIGHEST_RATE))
         return rate, float(np.sqrt(wrong * right / (total + 1)) / total)
+
+
+def _find_nodes(rows: SortedRows, node: Rows, named: Rows) -> SortedRows:
+    """The nodes of sorted rows; without rows that no answer names yet."""
+    is_named = np.isin(rows.row, named)
+    return SortedRows(node[rows.row[is_named]], rows.pile[is_named], rows.is_card[is_named])
 
 
 def _walk_tree(weight: Table) -> tuple[list[int], list[int]]:

@@ -28,6 +28,7 @@ from linkwise.constraints.closure import (
 from linkwise.constraints.constraints import Constraints
 from linkwise.constraints.error_rates import ErrorRates, SourceRate
 from linkwise.constraints.facts import ANSWERS, Answer, Fact, Groups, Relation, Suspect, check_reliability
+from linkwise.constraints.sorting import Sorting
 from linkwise.errors import ConstraintError, InfeasibleConstraintsError, short_repr
 
 Origin = tuple[str, bool, str | None, float | None]
@@ -192,6 +193,32 @@ class Evidence:
         elif answer != known:
             self._join(i, j) if answer == "yes" else self._separate(i, j)
             self._groups = None
+
+    def add_sorted(self, sorting: Sorting, row: int, *, source: str = "", when: str | None = None) -> None:
+        """Add what follows from piles for one row and those before it.
+
+        Add all rows in the order of ``sorting.order``. Together they count as one answer to a question.
+
+        Parameters
+        ----------
+        sorting : Sorting
+            The piles.
+        row : int
+            The row whose turn it is.
+        source : str, default=""
+            Who sorted the rows.
+        when : str, optional
+            UTC time of the answer, ISO 8601.
+
+        Raises
+        ------
+        InfeasibleConstraintsError, ConstraintError, TypeError
+            As for `add`; what was added before stays.
+        """
+        n_questions = self.n_questions + (row == sorting.order[0])
+        for fact in sorting.facts_about(row):
+            self.add(*fact.pair, fact.answer, asked=True, source=source, when=when)
+        self.n_questions = n_questions
 
     def check(self, first: int, second: int, answer: Answer, *, source: str = "") -> tuple[int, int]:
         """Raise the errors that `add` would raise, without changing anything.

@@ -25,7 +25,7 @@ MEANINGS: dict[str, Answer] = {**{answer: answer for answer in ANSWERS}, "same":
 class Fact:
     """One answer about one pair of rows.
 
-    Two facts are equal if their pair, answer, source and reliability are, whatever `asked` and `when`.
+    Two facts are equal if their pair, answer, source, reliability and share are, whatever `asked` and `when`.
 
     Attributes
     ----------
@@ -41,6 +41,9 @@ class Fact:
         UTC time of the answer, ISO 8601; None if that is unknown.
     reliability : float or None
         The probability that the answer is right, by its source; None if it gave none.
+    share : float
+        How much of an answer it counts where answers may be wrong: below 1 if it is one of several that come
+        from one look at a row (see `linkwise.constraints.sorting`).
     """
 
     first: int
@@ -50,6 +53,7 @@ class Fact:
     asked: bool = field(default=False, compare=False)
     when: str | None = field(default=None, compare=False)
     reliability: float | None = None
+    share: float = 1.0
 
     @property
     def pair(self) -> tuple[int, int]:
@@ -59,9 +63,9 @@ class Fact:
     def __repr__(self) -> str:
         source = f", source={self.source!r}" if self.source else ""
         reliability = "" if self.reliability is None else f", reliability={self.reliability!r}"
-        return (
-            f"Fact(first={self.first!r}, second={self.second!r}, answer={self.answer!r}{source}{reliability})"
-        )
+        share = "" if self.share == 1 else f", share={self.share!r}"
+        about = f"first={self.first!r}, second={self.second!r}, answer={self.answer!r}"
+        return f"Fact({about}{source}{reliability}{share})"
 
 
 def check_reliability(reliability: object, answer: Answer) -> float | None:

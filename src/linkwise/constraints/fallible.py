@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import copy
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import blake2b
 
@@ -21,6 +22,7 @@ from linkwise.constraints.belief import (
     Answers,
     Belief,
     Nearness,
+    PileAnswers,
     begin_belief,
     know_nothing,
     log_odds,
@@ -38,6 +40,7 @@ from linkwise.constraints.error_rates import (
 )
 from linkwise.constraints.evidence import Evidence
 from linkwise.constraints.facts import Answer, Fact, Groups, Relation, Suspect, check_reliability
+from linkwise.constraints.sorting import SortedRows, Sorting, find_misplaced, list_rows
 from linkwise.errors import short_repr
 
 Remember = Callable[[bytes, Callable[[], Belief]], Belief]
@@ -104,6 +107,7 @@ class FallibleEvidence(Evidence):
         self._facts: list[Fact] = []
         self._believed: list[Fact] = []
         self._answered: set[frozenset[int]] = set()  # pairs of rows
+        self._sortings: list[_Sorted] = []
         self._given_groups: tuple[Groups, NDArray[np.int64], Pairs] | None = None  # see the method
         self._unbroken: tuple[int, int, Evidence] | None = None  # of a revision, with so many answers
         self._key = b""  # names the facts, in the order and the parts in which they were believed
@@ -120,6 +124,7 @@ class FallibleEvidence(Evidence):
         twin._given = self._given.copy()
         twin._certain = twin._given if self._certain is self._given else self._certain.copy()
         twin._facts, twin._believed, twin._answered = [*self._facts], [*self._believed], {*self._answered}
+        twin._sortings = [replace(each, facts=[*each.facts]) for each in self._sortings]
         twin._take_closure(super().copy())
         return twin
 
@@ -157,6 +162,26 @@ class FallibleEvidence(Evidence):
         self._facts.append(Fact(i, j, answer, source, asked, when, reliability))
         self._answered.add(frozenset((i, j)))
         self.n_questions += asked
+
+    def add_sorted(self, sorting: Sorting, row: int, *, source: str = "", when: str | None = None) -> None:
+        """Add what piles say about one row and those before it: all pairs, each with its share of an answer.
+
+        See `Evidence.add_sorted`.
+        """
+        if row == sorting.order[0]:
+            self.n_questions += 1
+            self._sortings.append(_Sorted(sorting, source))
+        for fact in sorting.shared_facts_about(row):
+            i, j = self.check(*fact.pair, fact.answer, source=source)
+            if fact.answer != "unsure" and self._rate_of(source) == 0:
+                self._certain.add(i, j, fact.answer)
+            self._sortings[-1].facts.append(len(self._facts))
+            self._facts.append(replace(fact, source=source, asked=True, when=when))
+            self._answered.add(frozenset((i, j)))
+
+    def count_sorted(self) -> Counter[int]:
+        """Count how often each row was a card that somebody sorted."""
+        return Counter(card for each in self._sortings for card in each.sorting.cards)
 
     def check(self, first: int, second: int, answer: Answer, *, source: str = "") -> tuple[int, int]:
         """Raise the errors that `add` would raise, without changing anything.
@@ -200,7 +225,7 @@ class FallibleEvidence(Evidence):
             if rate is not None:
                 self.belief = replace(self.belief, error_rate=max(rate, LEAST_GIVEN))
             is_yes = np.array([fact.answer == "yes" for fact in facts])
-            answers = Answers(first, second, is_yes, *self._weigh(facts))
+            answers = Answers(first, second, is_yes, *self._weigh(facts), self._describe_piles(said))
             nearness = Nearness(know_nothing, doubt=1.0) if nearness is None else nearness
             compute = partial(update_belief, self.belief, answers, nearness, self._certain.groups(), rate)
             self._name_belief(nearness)
@@ -217,9 +242,24 @@ class FallibleEvidence(Evidence):
             for fact in self._facts[len(self._believed) :]
         ]
         name.update(repr((self.n_rows, self.error_rate, new, nearness.key)).encode())
+        if self._sortings:
+            last = self._sortings[-1]
+            name.update(repr((len(self._sortings), last.sorting, len(last.facts))).encode())
         for certain in (self._given, self._certain):
             name.update(certain._pairs.tobytes() + certain._answers)
         self._key = name.digest()
+
+    def _describe_piles(self, said: list[int]) -> PileAnswers | None:
+        """Which facts, by their numbers, follow from piles; None: there are no piles."""
+        if not self._sortings:
+            return None
+        is_single = np.ones(len(self._facts), dtype=bool)
+        is_least = np.ones(len(self._facts), dtype=bool)
+        for each in self._sortings:
+            is_single[each.facts] = False
+            is_least[each.facts] = [each.sorting.is_least(self._facts[at]) for at in each.facts]
+        rows = tuple(list_rows(each.sorting for each in self._sortings))
+        return PileAnswers(is_single[said], is_least[said], rows)
 
     def _shared_rate(self, facts: list[Fact]) -> float | None:
         """The share of wrong answers that is given for the sources of some facts; None to estimate it."""
@@ -251,7 +291,7 @@ class FallibleEvidence(Evidence):
             source: 0.0 if rate == 0 else log_odds(max(rate or assumed, LEAST_GIVEN)) / log_odds(assumed)
             for source, rate in rates.items()
         }
-        weights = np.array([weight[fact.source] for fact in facts])
+        weights = np.array([weight[fact.source] * fact.share for fact in facts])
         if all(fact.reliability is None for fact in facts):
             return weights, None
         own = np.array([_own_log_odds(fact) for fact in facts]) / log_odds(assumed)
@@ -272,6 +312,8 @@ class FallibleEvidence(Evidence):
             known = self.verdict(fact.first, fact.second)
             if fact.answer != "unsure" and known in ("yes", "no"):
                 believed[at] = _change_answer(fact, known)
+                if fact.share < 1:  # nothing new, and there are many pairs of piles
+                    continue
             super().add(*fact.pair, believed[at].answer)
         self._believed = believed
 
@@ -329,14 +371,42 @@ class FallibleEvidence(Evidence):
         return self._unbroken[2]
 
     def suspects(self) -> list[Suspect]:
-        """Return the answers that are probably wrong, the most probable ones first."""
-        n_given = len(self._given)
-        found = [
-            Suspect(n_given + at, given, self.belief.chance_of_error(*given.pair, given.answer))
+        """Return the answers that are probably wrong, the most probable ones first.
+
+        Of rows that were sorted there is one for each misplaced card.
+        """
+        of_piles = {at for each in self._sortings for at in each.facts}
+        wrong = [
+            at
             for at, (given, believed) in enumerate(zip(self._facts, self._believed, strict=False))
-            if given != believed
+            if given != believed and at not in of_piles
+        ]
+        wrong += [at for each in self._sortings for at in self._find_wrong_facts(each)]
+        found = [
+            Suspect(len(self._given) + at, fact, self.belief.chance_of_error(*fact.pair, fact.answer))
+            for at in wrong
+            for fact in (self._facts[at],)
         ]
         return sorted(found, key=lambda suspect: -suspect.chance)
+
+    def _find_misplaced(self, sorted_rows: _Sorted) -> list[int]:
+        """The cards of a sorting that are believed to belong elsewhere."""
+        place = dict(zip(self.belief.rows.tolist(), self.belief.label.tolist(), strict=True))
+        (rows,) = list_rows([sorted_rows.sorting])
+        is_named = np.array([row in place for row in rows.row.tolist()], dtype=bool)
+        named = SortedRows(*(part[is_named] for part in rows))
+        label = np.array([place[row] for row in named.row.tolist()], dtype=np.int64)
+        found: list[int] = named.row[find_misplaced(named, label)].tolist()
+        return found
+
+    def _find_wrong_facts(self, sorted_rows: _Sorted) -> list[int]:
+        """The number of a fact about each misplaced card that is not believed: a yes if there is one."""
+        misplaced = self._find_misplaced(sorted_rows)
+        facts = [at for at in sorted_rows.facts if at < len(self._believed)]
+        wrong = [at for at in facts if self._facts[at].answer != self._believed[at].answer]
+        wrong.sort(key=lambda at: (self._facts[at].answer != "yes", {*self._facts[at].pair} <= {*misplaced}))
+        found = (next((at for at in wrong if card in self._facts[at].pair), None) for card in misplaced)
+        return [at for at in dict.fromkeys(found) if at is not None]
 
     def error_rates(self) -> ErrorRates:
         """Estimate the share of wrong answers of each source and of all together, by what is believed now."""
@@ -344,17 +414,38 @@ class FallibleEvidence(Evidence):
 
     def _estimate_rates(self, strength: float | None = None, most: float = 0.0) -> ErrorRates:
         """Estimate the rates. With `most` log odds an answer that has less counts for less."""
-        both = [pair for pair in zip(self._facts, self._believed, strict=False) if pair[0].answer != "unsure"]
+        of_piles = {at for each in self._sortings for at in each.facts}
+        both = [
+            pair
+            for at, pair in enumerate(zip(self._facts, self._believed, strict=False))
+            if pair[0].answer != "unsure" and at not in of_piles
+        ]
         node, apart = self._find_given_groups()
-        ends = node[np.array([fact.pair for _, fact in both], dtype=np.int64).reshape(-1, 2)]
+        stars = [fact for each in self._sortings for fact in each.sorting.facts() if fact.answer != "unsure"]
+        stars = [_change_answer(fact, "yes" if self.verdict(*fact.pair) == "yes" else "no") for fact in stars]
+        facts = [*(believed for _, believed in both), *stars]
+        ends = node[np.array([fact.pair for fact in facts], dtype=np.int64).reshape(-1, 2)]
         ends = np.concatenate([apart, ends])
-        is_yes = np.array([*[False] * len(apart), *(fact.answer == "yes" for _, fact in both)], dtype=bool)
-        is_spare = find_spare(ends[:, 0], ends[:, 1], is_yes)
-        is_broken = np.array([given.answer != fact.answer for given, fact in both], dtype=bool)
+        is_yes = np.array([*[False] * len(apart), *(fact.answer == "yes" for fact in facts)], dtype=bool)
+        is_spare = find_spare(ends[:, 0], ends[:, 1], is_yes)[len(apart) :]
+        is_broken = [given.answer != fact.answer for given, fact in both]
         sources = [given.source for given, _ in both]
+        tested = {
+            row for fact, is_ in zip(stars, is_spare[len(both) :], strict=True) if is_ for row in fact.pair
+        }
+        is_tested = is_spare[: len(both)].tolist()
+        for each in self._sortings:  # each card is an answer
+            misplaced = self._find_misplaced(each)
+            cards = [card for card in each.sorting.cards if card in each.sorting.pile_of]
+            sources += [each.source] * len(cards)
+            is_broken += [card in misplaced for card in cards]
+            is_tested += [card in tested for card in cards]
         given_rates = {source: self._rate_of(source) for source in sources}
-        share = np.array([min(1.0, _own_log_odds(given) / most) if most else 1.0 for given, _ in both])
-        return estimate_rates(sources, is_broken, is_spare[len(apart) :], given_rates, strength, share)
+        share = np.ones(len(sources))
+        if most:
+            share[: len(both)] = [min(1.0, _own_log_odds(given) / most) for given, _ in both]
+        masks = np.array(is_broken, dtype=bool), np.array(is_tested, dtype=bool)
+        return estimate_rates(sources, *masks, given_rates, strength, share)
 
     def _find_given_groups(self) -> tuple[NDArray[np.int64], Pairs]:
         """What constraints say: (n_rows,) a node for each group of rows, and the pairs of nodes apart.
@@ -370,6 +461,15 @@ class FallibleEvidence(Evidence):
             apart, count = np.unique(ends, axis=0, return_counts=True)
             self._given_groups = groups, node, np.repeat(apart, np.minimum(count, 2), axis=0)
         return self._given_groups[1:]
+
+
+@dataclass(frozen=True, slots=True)
+class _Sorted:
+    """Rows that were sorted, who did it, and the numbers of the facts that follow."""
+
+    sorting: Sorting
+    source: str
+    facts: list[int] = field(default_factory=list)
 
 
 def _own_log_odds(fact: Fact) -> float:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.constraints.belief import Nearness
+from linkwise.constraints.sorting import Pile, Sorting
 from linkwise.data.columns.table import Table
 from linkwise.learn.advice import StopAdvice
 from linkwise.learn.item_labels import Shown
@@ -249,6 +250,49 @@ class SupportsHear(Protocol):
             The state of the run.
         first, second : int
             The rows of the question.
+        """
+
+
+@runtime_checkable
+class SupportsGather(Protocol):
+    """A learner that chooses rows to be sorted into piles, and learns from the piles."""
+
+    def gather(self, state: Any, m: int, held: Sequence[Pile], /) -> tuple[tuple[Pile, ...], Pile] | None:
+        """Gather up to m rows that are worth sorting together. It changes nothing.
+
+        Parameters
+        ----------
+        state : object
+            The state of the run.
+        m : int
+            Largest number of rows, at least 2.
+        held : sequence of tuple of int
+            The rows of each screen that somebody has open. They count as if they had been sorted.
+
+        Returns
+        -------
+        known : tuple of tuple of int
+            Piles that are there already.
+        cards : tuple of int
+            The other rows; nobody holds them.
+            None instead of both if no row is worth it.
+        """
+
+    def hear_sorting(self, state: Any, sorting: Sorting, /) -> Iterator[int]:
+        """Take up piles, which another question may leave open meanwhile.
+
+        Parameters
+        ----------
+        state : object
+            The state of the run.
+        sorting : Sorting
+            The piles.
+
+        Yields
+        ------
+        int
+            Each row of ``sorting.order``. When the iterator goes on, the evidence has what follows from the
+            piles for this row and those before it.
         """
 
 

@@ -18,6 +18,7 @@ from linkwise.constraints.fallible import make_evidence
 from linkwise.data.columns.table import Table
 from linkwise.errors import NothingAskedWarning, short_repr
 from linkwise.learn.abilities import prepare_learner
+from linkwise.learn.gathering import SCREEN_SIZE, Sorter, check_size, gather, sort_rows
 from linkwise.learn.history import History
 from linkwise.learn.learner import Asking, Oracle, Problem
 from linkwise.learn.prior import cluster_by_constraints
@@ -34,7 +35,7 @@ class ActiveLearner(ClusterMixin, BaseEstimator, ABC):
     """
 
     __metadata_request__fit: ClassVar[dict[str, bool]] = dict.fromkeys(
-        ("constraints", "oracle", "budget", "askable", "error_rate"), True
+        ("constraints", "oracle", "budget", "askable", "error_rate", "budget_screens", "screen_size"), True
     )
 
     random_state: int | np.random.RandomState | None
@@ -56,11 +57,13 @@ class ActiveLearner(ClusterMixin, BaseEstimator, ABC):
         X: ArrayLike,
         y: object = None,
         *,
-        oracle: Oracle | None = None,
+        oracle: Oracle | Sorter | None = None,
         budget: int | None = None,
         constraints: Constraints | None = None,
         askable: ArrayLike | None = None,
         error_rate: float | None = 0,
+        budget_screens: int | None = None,
+        screen_size: int = SCREEN_SIZE,
     ) -> Self:
         """Ask the oracle and cluster.
 
@@ -73,7 +76,10 @@ class ActiveLearner(ClusterMixin, BaseEstimator, ABC):
         oracle : callable, optional
             ``oracle(first, second)`` returns "yes", "no", "unsure", True or False for two row
             positions. Without an oracle the learner asks nothing, and the clustering follows from the
-            constraints alone. If there are no constraints either, a warning is raised.
+            constraints alone. If there are no constraints either, a warning is raised. An object with a
+            method ``sort``, such as `TruthSorter`, sorts several rows at once: ``oracle.sort(known, cards)``
+            takes the piles that are there and further rows, and returns all piles. Rows that are in none of
+            them are not sure.
         budget : int, optional
             Largest number of questions. By default the learner asks until no question is left.
         constraints : Constraints, optional
@@ -84,6 +90,10 @@ class ActiveLearner(ClusterMixin, BaseEstimator, ABC):
             Share of the oracle's answers that are wrong, below 0.5; None estimates it. Unless it is 0, the
             learner checks doubtful answers by further questions, and believes the answers that fit together.
             `constraints` are certain.
+        budget_screens : int, optional
+            Largest number of screens that are sorted. By default rows are sorted until no row is worth it.
+        screen_size : int, default=9
+            Largest number of rows of a screen, from 2 to 100.
 
         Returns
         -------
@@ -104,6 +114,8 @@ class ActiveLearner(ClusterMixin, BaseEstimator, ABC):
         evidence = make_evidence(len(rows), check_constraints(constraints, rows), error_rate)
         seed = resolve_seed(self.random_state)
         refuse_no_oracle(oracle)
+        sorter = take_sorter(oracle, budget, budget_screens)
+        n_screens, size = check_budget(budget_screens), check_size(screen_size)
         if oracle is None:
             labels = self._cluster_unasked(rows, table, evidence, seed)
             self._keep(evidence, labels, History(labels), "no oracle")
@@ -114,13 +126,25 @@ class ActiveLearner(ClusterMixin, BaseEstimator, ABC):
         run = Run(self, rows, evidence, seed, prepared=prepared, askable=shown, budget=budget)
         history = History(run.labels)
         try:
-            while (q := run.question) is not None:
-                run.answer(check_answer(oracle(q.first, q.second), q.first, q.second))
-                history.append(run.labels)
+            if sorter is not None:
+                self._sort(run, sorter, history, n_screens, size)
+            else:
+                _answer_pairs(run, oracle, history)
         finally:
             self._keep(evidence, run.labels, history, run.reason or "stopped")
             self._keep_more(rows, run.state)
         return self
+
+    def _sort(self, run: Run, sorter: Sorter, history: History, n: int | None, m: int) -> None:
+        """Let a sorter sort up to n screens of m rows."""
+
+        def start() -> Run:
+            twin = run.fork(shows_labels=False)
+            return run.restart() if twin is None else twin
+
+        while (n is None or len(history) < n) and (shown := gather(self, run, start, m)) is not None:
+            run.sort(sort_rows(sorter, shown, run.evidence))
+            history.append(run.labels)
 
     def _take_rows(self, X: object) -> tuple[NDArray[Any], Table | None]:
         """The rows as numbers, and the table that a learner compares in their place, if it does."""
@@ -156,11 +180,29 @@ def refuse_oracle_as_y(y: object) -> None:
 
 def refuse_no_oracle(oracle: object) -> None:
     """Raise if an oracle is not a function; the error shows how to make one from known classes."""
-    if oracle is not None and not callable(oracle):
+    if oracle is not None and not callable(oracle) and not isinstance(oracle, Sorter):
         raise TypeError(
             f"oracle={short_repr(oracle)} is not a function. Pass a function of two row positions,"
             " linkwise.TruthOracle(y) for known classes, or None."
         )
+
+
+def _answer_pairs(run: Run, oracle: Any, history: History) -> None:
+    """Let an oracle answer questions until none is left."""
+    while (q := run.question) is not None:
+        run.answer(check_answer(oracle(q.first, q.second), q.first, q.second))
+        history.append(run.labels)
+
+
+def take_sorter(oracle: object, budget: object, budget_screens: object) -> Sorter | None:
+    """The oracle, if it sorts rows; raise if a budget does not go with it."""
+    if isinstance(oracle, Sorter):
+        if budget is not None:
+            raise TypeError("budget counts pairs, and the oracle sorts rows. Pass budget_screens instead.")
+        return oracle
+    if budget_screens is not None:
+        raise TypeError("budget_screens needs an oracle with a method sort. Pass linkwise.TruthSorter(y).")
+    return None
 
 
 def warn_that_nothing_is_asked(name: str) -> None:

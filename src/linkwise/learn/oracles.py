@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from numbers import Real
 from typing import Literal, get_args
 
@@ -134,10 +135,7 @@ class TruthOracle:
         confused: tuple[object, object] | None = None,
     ) -> None:
         for name, value in (("noise", noise), ("unsure", unsure)):
-            if not (isinstance(value, Real) and 0 <= value <= 1):
-                raise ValueError(
-                    f"{name} is not a probability: {short_repr(value)}. Pass a number from 0 to 1."
-                )
+            _check_probability(name, value)
         self.codes = encode_classes(y)
         self.noise, self.unsure, self.hard = noise, unsure, hard
         self.seed = int(np.random.default_rng(random_state).integers(2**31))
@@ -243,6 +241,90 @@ class TruthOracle:
                     f"There is no row {short_repr(row)}: the oracle has the classes of rows 0 to"
                     f" {len(self.codes) - 1}."
                 )
+
+
+class TruthSorter:
+    """Sort rows into piles by known classes, optionally with misplaced cards.
+
+    A screen and the seed decide which cards are misplaced, so the same screen is always sorted in the same
+    way.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_rows,)
+        Class of every row; -1 or a missing value if it is unknown. Such a row is in no pile.
+    misplaced : float, default=0.0
+        Probability that a card is put into the pile of another class on the screen, or alone.
+    unsure : float, default=0.0
+        Probability that a card is put into no pile.
+    random_state : int, optional
+        Seed of misplaced and unsure cards.
+
+    Raises
+    ------
+    ValueError
+        `misplaced` or `unsure` is not a probability, or `y` is not one label for each row.
+
+    Examples
+    --------
+    >>> sorter = TruthSorter(["a", "a", "b", "b", "c"])
+    >>> sorter.sort([[0], [2]], [1, 3, 4])
+    [[0, 1], [2, 3], [4]]
+    """
+
+    def __init__(
+        self,
+        y: ArrayLike,
+        *,
+        misplaced: float = 0.0,
+        unsure: float = 0.0,
+        random_state: int | None = None,
+    ) -> None:
+        for name, value in (("misplaced", misplaced), ("unsure", unsure)):
+            _check_probability(name, value)
+        self.codes = encode_classes(y)
+        self.misplaced, self.unsure = misplaced, unsure
+        self.seed = int(np.random.default_rng(random_state).integers(2**31))
+
+    def sort(self, known: Sequence[Sequence[int]], cards: Sequence[int]) -> list[list[int]]:
+        """Sort the rows of a screen.
+
+        Parameters
+        ----------
+        known : sequence of sequence of int
+            The piles that are there already. They are merged if they are of one class, and never split.
+        cards : sequence of int
+            The other rows.
+
+        Returns
+        -------
+        list of list of int
+            The rows of each pile. Rows that are in no pile are not sure.
+        """
+        piles: dict[tuple[int, int], list[int]] = {}
+        for number, pile in enumerate(known):
+            code = int(self.codes[pile[0]])
+            piles.setdefault((code, 0 if code >= 0 else number), []).extend(pile)
+        classes = [*dict.fromkeys([*(code for code, _ in piles), *self.codes[list(cards)].tolist()])]
+        for card in cards:
+            code = int(self.codes[card])
+            wrong, doubt, choice = rng_at(self.seed, len(known), card, min(cards)).random(3)
+            if code < 0 or doubt < self.unsure:
+                continue
+            if wrong < self.misplaced:
+                others = [other for other in classes if other not in (code, -1)]
+                at = int(choice * (len(others) + 1))
+                if at == len(others):
+                    piles[-2, card] = [card]  # alone
+                    continue
+                code = others[at]
+            piles.setdefault((code, 0), []).append(card)
+        return list(piles.values())
+
+
+def _check_probability(name: str, value: float) -> None:
+    if not (isinstance(value, Real) and 0 <= value <= 1):
+        raise ValueError(f"{name} is not a probability: {short_repr(value)}. Pass a number from 0 to 1.")
 
 
 def _check_hard(hard: object, has_X: bool, confused: object) -> None:

@@ -20,11 +20,13 @@ from linkwise.constraints.belief import Belief, Nearness, measure_nearness
 from linkwise.constraints.evidence import Evidence
 from linkwise.constraints.facts import Answer
 from linkwise.constraints.fallible import FallibleEvidence
+from linkwise.constraints.sorting import Sorting
 from linkwise.learn.abilities import (
     SupportsChance,
     SupportsCurrentLabels,
     SupportsExpectMoves,
     SupportsFork,
+    SupportsGather,
     SupportsHear,
     SupportsNearness,
 )
@@ -99,12 +101,16 @@ class Run:
         memo = Memo() if memo is None else memo
         self._learner, self._X, self._askable = learner, X, askable
         self._problem = Problem(X, prepared, evidence, seed, askable, budget, memo, shows_labels)
+        self._begin()
+
+    def _begin(self) -> None:
+        """Start the learner, and find its first question."""
         self._start()
         self.question: Question | None = None
         self.reason: Reason | None = None
-        self._learned: Shown = np.zeros(len(X), dtype=np.int32)  # what the learner concluded last
+        self._learned: Shown = np.zeros(len(self._X), dtype=np.int32)  # what the learner concluded last
         self._enforced: Shown | None = None  # the same without contradictions, if somebody has asked
-        self._counted: tuple[Shown, NDArray[np.int64]] = self._learned, np.array([len(X)])  # cluster sizes
+        self._counted: tuple[Shown, NDArray[np.int64]] = self._learned, np.array([len(self._X)])  # sizes
         self._checked: Question | None = None  # the learner's question, while its answer is checked
         self._rows: tuple[int, ...] = ()  # those that it named for the first time
         self._believe()
@@ -139,6 +145,14 @@ class Run:
         twin._asking = self._learner.ask(twin.state)
         if not self._has_ended and self.reason is None:
             next(twin._asking)  # the question that is open already
+        return twin
+
+    def restart(self) -> Run:
+        """Start another run on what is known by now, which computes no labels."""
+        twin = copy.copy(self)
+        twin.evidence = self.evidence.copy()
+        twin._problem = replace(self._problem, evidence=twin.evidence, budget=None, shows_labels=False)
+        twin._begin()
         return twin
 
     def answer(
@@ -215,6 +229,35 @@ class Run:
             self._believe()
             self._learner.hear(self.state, first, second)
         self.refresh()
+
+    def sort(self, sorting: Sorting, *, source: str = "", when: str | None = None) -> None:
+        """Add the piles into which somebody has sorted rows, as one answer.
+
+        A learner that gathers rows takes them up one after the other, as if it had asked about each.
+
+        Parameters
+        ----------
+        sorting : Sorting
+            The piles.
+        source : str, default=""
+            Who sorted the rows.
+        when : str, optional
+            UTC time of the answer, ISO 8601.
+
+        Raises
+        ------
+        InfeasibleConstraintsError
+            The piles contradict earlier answers. Some of their pairs may have been added.
+        """
+        if isinstance(self._learner, SupportsGather):
+            for row in self._learner.hear_sorting(self.state, sorting):
+                self.evidence.add_sorted(sorting, row, source=source, when=when)
+                self._believe()
+        else:
+            for row in sorting.order:
+                self.evidence.add_sorted(sorting, row, source=source, when=when)
+        self.refresh()
+        self.update_labels()
 
     def refresh(self) -> None:
         """Take up facts that were added to the evidence; if they answer the open question, go on."""

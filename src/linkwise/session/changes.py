@@ -43,6 +43,7 @@ from linkwise.session.state.event_lists import (
     settle_events,
 )
 from linkwise.session.state.session_state import SessionState
+from linkwise.session.team.sets import Screens
 from linkwise.text_files import is_unicode
 
 # with the contradiction, where answers may be wrong
@@ -67,10 +68,12 @@ class Changes:
     journal : Journal
     state : SessionState
     recorder : Recorder
+    screens : Screens
+        They know which piles are possible.
     """
 
-    def __init__(self, journal: Journal, state: SessionState, recorder: Recorder) -> None:
-        self._journal, self._state, self._recorder = journal, state, recorder
+    def __init__(self, journal: Journal, state: SessionState, recorder: Recorder, screens: Screens) -> None:
+        self._journal, self._state, self._recorder, self._screens = journal, state, recorder, screens
 
     # ------------------------------------------------------------ pairs
     def add(
@@ -418,30 +421,45 @@ class Changes:
             ) from None
         return event
 
-    def change(self, number: int, answer: GivenAnswer) -> None:
-        """Change an earlier answer or volunteered pair, by the number of its event in `history`.
+    def change(
+        self,
+        number: int,
+        answer: GivenAnswer | Iterable[Iterable[int]],
+        *,
+        unsure: Iterable[int] = (),
+    ) -> None:
+        """Change an earlier answer, volunteered pair or screen, by the number of its event in `history`.
 
-        If answers may be wrong, a yes or no that was changed is certain from then on.
+        If answers may be wrong, a yes or no that was changed is certain from then on. New piles are not: only
+        some of their rows were looked at again.
 
         Parameters
         ----------
         number : int
             The number of its event in `history`.
-        answer : {"same", "different", "unsure", "yes", "no"} or bool
-            The new answer.
+        answer : {"same", "different", "unsure", "yes", "no"}, bool or iterable of iterable of int
+            The new answer; of a screen all its piles, as for `sort`.
+        unsure : iterable of int, default=()
+            Of a screen the cards that you are not sure about.
 
         Raises
         ------
         InfeasibleConstraintsError
             The new answer contradicts other answers, or others that are certain if answers may be wrong.
             Nothing is stored.
+        ConstraintError
+            A card of a screen is in no pile, a row is in two, or a row is not on it.
         SessionError
-            No answer of this number holds.
+            No answer of this number holds; or it is a screen and `answer` is not its piles, or the other way
+            round.
         """
 
         def check_change() -> dict[str, Any] | None:
             settled = self._state.settled
             event = next((e for e in settled if e.number == number), None)
+            if event is not None and event.kind == "sort":
+                fields = self._screens.change(event, answer, unsure)
+                return None if fields is None else {**fields, "target": number}
             if event is None or event.first is None or event.second is None:
                 raise SessionError(
                     f"Event {number} is not an answer that can be changed. Take a number from history."
@@ -523,7 +541,7 @@ class Changes:
 
         def check_target() -> dict[str, Any] | None:
             event = next((e for e in self._state.settled if e.number == number), None)
-            if event is None or event.kind not in ("answer", "add"):
+            if event is None or event.kind not in ("answer", "sort", "add"):
                 raise SessionError(
                     f"Event {number} is not an answer that can have a note. Take a number from history."
                 )

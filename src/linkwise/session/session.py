@@ -33,14 +33,15 @@ from linkwise.session.snapshot import Snapshots
 from linkwise.session.state.event_lists import begin_settings
 from linkwise.session.state.session_state import SessionState
 from linkwise.session.state.status import Status
-from linkwise.session.team.leases import OpenQuestion
+from linkwise.session.team.leases import OpenQuestion, Screen
 from linkwise.session.team.questionnaire import Questionnaire
+from linkwise.session.team.sets import Screens
 from linkwise.session.team.team import Team
 from linkwise.session.transfer import Transfer
 from linkwise.types import Labels, Progress
 from linkwise.validation import check_rows
 
-__all__ = ["OpenQuestion", "Session", "Status"]
+__all__ = ["OpenQuestion", "Screen", "Session", "Status"]
 
 DEFAULT_LEARNER = {"name": "KIN", "parameters": {"random_state": 0}}
 
@@ -131,8 +132,8 @@ class Session:
         self._state = state = SessionState(journal)
         self._recorder = Recorder(journal, state)
         self._team = Team(journal, state, self._recorder)
-        self._questions = self._team.questions
-        self._changes = Changes(journal, state, self._recorder)
+        self._questions, self._screens = self._team.questions, self._team.screens
+        self._changes = Changes(journal, state, self._recorder, self._screens)
         self._transfer = Transfer(journal, state, self._recorder, self._changes)
         self._snapshots = Snapshots(journal, state, self._questions)
         self._data = SessionData(journal, state, self._recorder, self._questions, self._snapshots)
@@ -301,6 +302,8 @@ class Session:
     answer = call_part("_questions", Questionnaire.answer)
     look_ahead = call_part("_state", SessionState.look_ahead)
     questions = call_part("_questions", Questionnaire.questions)
+    sets = call_part("_screens", Screens.sets)
+    sort = call_part("_screens", Screens.sort)
     postpone = call_part("_questions", Questionnaire.postpone)
     list_postponed = call_part("_questions", Questionnaire.list_postponed)
     release = call_part("_questions", Questionnaire.release)

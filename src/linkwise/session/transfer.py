@@ -20,7 +20,7 @@ from linkwise.constraints.evidence import Evidence
 from linkwise.constraints.facts import Answer, Fact
 from linkwise.errors import DataMismatchError, SessionError, UnnamedAnswersError
 from linkwise.session.changes import Changes
-from linkwise.session.journal.events import SETTINGS, WITH_FACTS, Event, check_source
+from linkwise.session.journal.events import SETTINGS, WITH_FACTS, Event, check_source, hold_sorting
 from linkwise.session.journal.journal import Journal
 from linkwise.session.journal.store import Store, WriteConflict
 from linkwise.session.recorder import Recorder
@@ -165,7 +165,7 @@ class Transfer:
                 )
             theirs, rows, settings = state.history(), self._pair_rows(journal), state.settings
             beside = [event for event in state.remaining if event.kind in SETTINGS]
-        n_unnamed = sum(event.kind in ("answer", "add") and not event.source for event in theirs)
+        n_unnamed = sum(event.kind in ("answer", "sort", "add") and not event.source for event in theirs)
         if n_unnamed and name is None:
             raise UnnamedAnswersError(f"{file} has {count_noun(n_unnamed, 'answer')} without a name.")
         while True:
@@ -269,6 +269,10 @@ def _select_new(
 
 def _move(event: Event, rows: Mapping[int, int], source: str, file: str) -> Event | None:
     """The event as this session stores it: an import or a volunteered pair; None if a row is missing."""
+    if event.sorting is not None:
+        sorting = event.sorting.move(rows)
+        kept = replace(event, source=event.source or source, place=None, note_source=None)
+        return None if sorting is None else hold_sorting(kept, sorting)
     facts = tuple(
         Fact(rows[fact.first], rows[fact.second], fact.answer)
         for fact in event.facts
@@ -300,6 +304,8 @@ def _keys_of(event: Event) -> list[Key]:
     """What identifies each pair that an event is about."""
     if event.kind in WITH_FACTS:
         return [(frozenset(fact.pair), fact.answer, None, True) for fact in event.facts]
+    if event.sorting is not None:
+        return [(frozenset(fact.pair), fact.answer, event.source, False) for fact in event.facts]
     if event.first is None or event.second is None:
         return []
     is_certain = event.is_sure or len(event.facts) > 0

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import reference.record_candidates as reference
 from linkwise.learn.records import candidates as module
-from linkwise.learn.records.candidates import CandidatePairs, find_candidates
+from linkwise.learn.records.candidates import CandidatePairs, estimate_recall, find_candidates
 from linkwise.learn.records.records import Counts, Records, make_records
 
 SYLLABLES = ["ba", "ce", "di", "fo", "gu", "ha", "je", "ki", "lo", "mu"]
@@ -60,7 +60,7 @@ def tables(draw):
     return records_of(columns, **options)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=40)
 @given(tables())
 def test_candidates_are_those_of_the_whole_tables(records):
     found = find_candidates(records, chance, seed=0)
@@ -114,6 +114,35 @@ def test_work_and_ranks_are_limited(people, monkeypatch):
     assert max(found.kept.values()) <= 8
     assert len(found) <= len(people) * (1 + sum(found.kept.values()))
     assert reference.rare_columns(people.letters.toarray(), None).sum() < people.letters.shape[1]
+
+
+def thin_out(found: CandidatePairs, share: float) -> CandidatePairs:
+    """Some of the candidates, drawn at random."""
+    some = np.random.default_rng(1).random(len(found)) < share
+    return CandidatePairs(found.first[some], found.second[some], found.kept)
+
+
+@settings(deadline=None, max_examples=30)
+@given(tables(), st.floats(0, 1))
+def test_the_estimate_of_recall_is_that_of_the_whole_tables(records, share):
+    found = thin_out(find_candidates(records, chance, seed=0), share)
+    expected = reference.estimate_recall(records, set(pairs_of(found)), chance)
+    assert estimate_recall(records, found, chance, seed=0) == pytest.approx(expected, abs=1e-5)
+
+
+def test_recall_is_estimated_from_a_sample(people):
+    found = find_candidates(people, chance, seed=0)
+    for share in (1.0, 0.6, 0.0):
+        some = thin_out(found, share)
+        pairs = set(pairs_of(some))
+        recall = np.mean([(i, i + 3000) in pairs for i in range(1000)])
+        assert estimate_recall(people, some, chance, seed=0) == pytest.approx(recall, abs=0.05)
+
+
+def test_recall_is_1_where_no_match_is_expected():
+    records = records_of({"name": ["ann", "bob", "cat"]})
+    none = CandidatePairs(np.empty(0, np.int64), np.empty(0, np.int64), {})
+    assert estimate_recall(records, none, np.zeros_like, seed=0) == 1
 
 
 def test_common_pairs_are_drawn_for_one_part_after_another(monkeypatch):

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from linkwise.app.page.requests import RefusedRequest
 from linkwise.constraints.facts import Answer, Fact
+from linkwise.constraints.sorting import Sorting
 from linkwise.session.journal.events import Event, Example, beside_answer
 from linkwise.session.snapshot import Snapshot
 from linkwise.session.state.event_lists import facts_of, find_undoable
@@ -53,6 +54,7 @@ def serialize_event(event: Event, changed: frozenset[int], name_row: Namer) -> d
         "names": [name_row(row) for row in (event.first, event.second) if row is not None],
         "answer": event.answer,
         "pairs": len(event.facts),
+        **_count_piles(event.sorting),
         "text": event.source,
         "changed": event.number in changed,
         "target": event.target,
@@ -60,6 +62,11 @@ def serialize_event(event: Event, changed: frozenset[int], name_row: Namer) -> d
         **beside_answer(event),
         "note_author": event.note_author,
     }
+
+
+def _count_piles(sorting: Sorting | None) -> dict[str, int]:
+    """The numbers of cards and piles of rows that were sorted; nothing of other events."""
+    return {} if sorting is None else {"cards": len(sorting.cards), "piles": len(sorting.piles)}
 
 
 def check_owner(events: Mapping[int, Event], number: int, person: str) -> None:
@@ -97,7 +104,7 @@ def serialize_guidelines(guidelines: str, examples: Sequence[Example], name_row:
 
 def list_sources(history: Sequence[Event], facts: Sequence[Fact]) -> dict[Key, str]:
     """Name who gave some answers; nothing if one person gave all answers."""
-    if len({event.source for event in history if event.kind in ("answer", "add")}) < 2:
+    if len({event.source for event in history if event.kind in ("answer", "sort", "add")}) < 2:
         return {}
     found: dict[Key, list[str]] = {_key_of(fact): [] for fact in facts}
     for event in history:

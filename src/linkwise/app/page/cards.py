@@ -59,7 +59,7 @@ class RowView:
         if isinstance(content, bytes):
             return {"image": _to_url(content)}
         beside = {} if items.pixels is None else {"image": _to_url(png(items.pixels(row)))}
-        return beside if content is None else {**beside, items.kind: content}
+        return beside if content is None or items.kind == "record" else {**beside, items.kind: content}
 
 
 def _to_url(picture: bytes) -> str:

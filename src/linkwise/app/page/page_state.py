@@ -18,6 +18,7 @@ from linkwise.constraints.facts import Answer
 from linkwise.learn.advice import StopAdvice
 from linkwise.learn.learner import Question
 from linkwise.learn.pair_explanation import PairExplanation
+from linkwise.session.journal.events import ANSWERS_QUESTION
 from linkwise.session.state.status import (
     Status,
     count_suspects,
@@ -140,7 +141,7 @@ def _render_people(
     """
     history, status = content.now.history, content.now.status
     rates = content.session.error_rates.by_source if status.is_fallible else {}
-    counts = Counter(event.source for event in history if event.kind == "answer")
+    counts = Counter(event.source for event in history if event.kind in ANSWERS_QUESTION)
     paces = measure_pace(history)
     for person in content.people - set(people):
         content.session.release(person)

@@ -16,7 +16,7 @@ from linkwise.app.project.options import DATA_OPTIONS, check_reading, flag_of
 from linkwise.app.project.origin import EARLIER, origin_of, restore_weights
 from linkwise.data.reading import Reading, recall_reading
 from linkwise.errors import DataMismatchError
-from linkwise.session.journal.events import WITH_FACTS
+from linkwise.session.journal.events import ANSWERS_QUESTION, WITH_FACTS
 from linkwise.session.session import Session
 from linkwise.wording import count_noun, quote_command
 
@@ -146,7 +146,7 @@ def check_same_positions(session: Session, path: Path, data: Path) -> None:
 def count_facts(session: Session) -> str:
     """What was answered so far; empty if nothing was."""
     events = session.history
-    n_answers = sum(event.kind == "answer" for event in events)
+    n_answers = sum(event.kind in ANSWERS_QUESTION for event in events)
     n_pairs = sum(len(event.facts) or 1 for event in events if event.kind in ("add", *WITH_FACTS))
     return " and ".join(count_noun(n, noun) for n, noun in ((n_answers, "answer"), (n_pairs, "pair")) if n)
 

@@ -18,8 +18,9 @@ from linkwise.data import Rows
 from linkwise.data.joining import DELIMITED, ENDINGS, ClusterColumns, Joined, join_file, join_side_table
 from linkwise.data.read.endings import SHEET
 from linkwise.data.reading import Reading
-from linkwise.session.journal.events import BESIDE, beside_answer
+from linkwise.session.journal.events import ANSWERS_QUESTION, BESIDE, beside_answer
 from linkwise.session.session import Session
+from linkwise.session.state.event_lists import facts_of
 from linkwise.text_files import refuse_lone_surrogates, write_records
 from linkwise.wording import join_names
 
@@ -187,25 +188,28 @@ ANSWER_COLUMNS = (
 
 
 def list_answers(session: Session) -> list[dict[str, Any]]:
-    """List the answers and volunteered pairs that are not undone, in order, by `ANSWER_COLUMNS`."""
+    """List the answers and volunteered pairs that are not undone, in order, by `ANSWER_COLUMNS`.
+
+    Of rows that were sorted it lists the least pairs from which the piles follow.
+    """
     ids, evidence = session.ids, session.evidence
-    grades = {suspect.number: suspect.grade for suspect in session.suspects}
+    grades = {(each.number, each.first, each.second): each.grade for each in session.suspects}
     return [
         {
             "event": event.number,
-            "id_a": ids[event.first],
-            "id_b": ids[event.second],
-            "answer": event.answer,
+            "id_a": ids[fact.first],
+            "id_b": ids[fact.second],
+            "answer": fact.answer,
             "source": event.source,
             "time": event.when,
             "kind": event.kind if event.gold is None else "gold",
-            "believed": evidence.verdict(event.first, event.second) or "",
-            "suspect": grades.get(event.number, ""),
+            "believed": evidence.verdict(*fact.pair) or "",
+            "suspect": grades.get((event.number, *fact.pair), ""),
             **beside_answer(event),
         }
         for event in session.history
-        if event.kind in ("answer", "add")
-        if event.first is not None and event.second is not None and event.answer is not None
+        if event.kind in (*ANSWERS_QUESTION, "add")
+        for fact in facts_of(event)
     ]
 
 

@@ -219,8 +219,12 @@ def event_in_words(event: Event, name_of: Callable[[int], str]) -> str:
     """Put an event into words: ``Same for 1042 and 2077``."""
     if event.kind == "import":
         return f"{count_noun(len(event.facts), 'pair')} imported from {strip_controls(event.source)}"
+    if event.sorting is not None:
+        cards = count_noun(len(event.sorting.cards), "card")
+        return f"{cards} sorted into {count_noun(len(event.sorting.piles), 'pile')}{note_in_words(event)}"
     if event.kind == "change":
-        return f"the change of answer {event.target} to {answer_word(event.answer)}"
+        to = "other piles" if event.answer is None else answer_word(event.answer)
+        return f"the change of answer {event.target} to {to}"
     if event.kind == "sure":
         return f"the confirmation of answer {event.target}"
     if event.kind == "note":
@@ -232,10 +236,9 @@ def event_in_words(event: Event, name_of: Callable[[int], str]) -> str:
         return f"{count_noun(len(event.facts), 'pair')} of {which}"
     if event.kind in ("guidelines", "examples"):
         return f"the change of the {event.kind}"
-    if event.kind == "learner":
-        return f"the choice of {strip_controls(event.value['name'])}"
-    if event.kind == "rate":
-        return "the choice of another error rate"
+    if event.kind in ("learner", "rate"):
+        chosen = strip_controls(event.value["name"]) if event.kind == "learner" else "another error rate"
+        return f"the choice of {chosen}"
     first, second = (name_of(row) for row in (event.first, event.second) if row is not None)
     unasked = "" if event.kind == "answer" else ", added"
     pair = f"{strip_controls(first)} and {strip_controls(second)}"

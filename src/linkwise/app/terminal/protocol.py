@@ -136,6 +136,7 @@ def counts(status: Status) -> dict[str, int]:
         "yes": status.n_yes,
         "no": status.n_no,
         "unsure": status.n_unsure,
+        "screens": status.n_screens,
         "brought_in": status.n_volunteered + status.n_imported,
     }
 
@@ -179,6 +180,9 @@ def event_as_json(event: Event, id_of: Callable[[int], str]) -> dict[str, Any]:
         fields["answer"] = event.answer
     if event.kind in WITH_FACTS:
         fields["pairs"] = len(event.facts)
+    if event.sorting is not None:
+        fields["piles"] = [[id_of(row) for row in pile] for pile in event.sorting.piles]
+        fields["unsure"] = [id_of(row) for row in event.sorting.unsure]
     if event.source:
         fields["name" if event.kind == "name" else "source"] = event.source
     fields |= {name: value for name, value in beside_answer(event).items() if value not in (None, "")}

@@ -8,7 +8,7 @@ A neighbourhood is a set of items that answers have put together. The modules, i
 4. `relations`: how likely two neighbourhoods are one.
 5. `best_clustering`, `shown`: the clusters to show.
 6. `confidence`: how certain they are, and when to stop.
-7. `state`, `questions`: what was asked, and what to ask next.
+7. `state`, `questions`, `piles`: what was asked, and what to ask next, in pairs or several rows at once.
 
 There are four kinds of questions:
 
@@ -31,6 +31,7 @@ Cost: see `linkwise.learn.kin.kernels` for the time before the first question; O
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -40,6 +41,7 @@ from sklearn.utils.validation import check_is_fitted
 from linkwise import native, parallel
 from linkwise.constraints.belief import N_WITNESSES, Nearness
 from linkwise.constraints.evidence import Evidence
+from linkwise.constraints.sorting import Pile, Sorting
 from linkwise.learn.advice import StopAdvice
 from linkwise.learn.base import ActiveLearner
 from linkwise.learn.item_labels import ItemLabels
@@ -64,6 +66,7 @@ from linkwise.learn.kin.kernels import (
     scale_rows,
 )
 from linkwise.learn.kin.model import expect_classes
+from linkwise.learn.kin.piles import gather, hear_sorting
 from linkwise.learn.kin.posterior import (
     PreparedItems,
     Task,
@@ -172,6 +175,14 @@ class KIN(ActiveLearner):
         if a != b and is_placed[a] != is_placed[b] and {first, second} == {int(row[a]), int(row[b])}:
             hear_place(state, before, *((b, a) if is_placed[a] else (a, b)), answer)
         state.believe()
+
+    def gather(self, state: KINState, m: int, held: Sequence[Pile]) -> tuple[tuple[Pile, ...], Pile] | None:
+        """Gather rows that are worth sorting together: representatives of neighbourhoods, and new rows."""
+        return gather(state.fork(state.task.problem), m, held)
+
+    def hear_sorting(self, state: KINState, sorting: Sorting) -> Iterator[int]:
+        """Give sorted rows their places, one after the other."""
+        return hear_sorting(state, sorting)
 
     def nearness(self, state: KINState) -> Nearness:
         """What KIN's kernel says about who belongs together."""

@@ -36,6 +36,7 @@ WORK = 20_000  # multiplications a record in the search of a view
 FEWEST, MOST = 3, 64  # of the nearest records of a view
 TAIL = 8  # of the last ranks, which show what chance alone brings
 SAMPLE = 1500  # records on which the number of the nearest is decided
+SAMPLE_OF_RECALL = 1000  # records by which recall is estimated
 LEFT = 0.01  # share of the expected matches that may lie beyond it
 MANY_VALUES = 0.1  # of a column that is a view of its own, as a share of the rows
 LEAST_CHANCE = 0.002  # of a pair that stays a candidate
@@ -44,7 +45,7 @@ MOST_PROBABLE = 100  # such matches of one record; more come of records that say
 MOST_COMMON = 3  # pairs with a third record in common, as a multiple of the rows
 CHUNK = 100_000  # rows at once
 PAIRS_AT_ONCE = 1_000_000
-_SAMPLE, _COMMON, _OUTSIDE = range(3)  # places of random draws
+_SAMPLE, _COMMON, _RECALL = range(3)  # places of random draws
 
 Keys = NDArray[np.int64]
 Rows = NDArray[np.int64]
@@ -93,27 +94,76 @@ def find_candidates(records: Records, chance: Chance, *, seed: int) -> Candidate
     """
     n = len(records)
     sample = np.sort(rng_at(seed, _SAMPLE).choice(n, min(SAMPLE, n), replace=False))
-    keys: Keys = np.empty(0, dtype=np.int64)
+    likely = _LikelyPairs(*[np.empty(0, dtype=np.int64)] * 2)
     kept: dict[str, int] = {}
     expected = 0.0
     for name, matrix in _list_views(records):
         view = _View(matrix, _find_rare(matrix, records.block), records.block, records.origin)
-        new = _expect_new(records, view, chance, sample, keys)
+        new = _expect_new(records, view, chance, sample, likely.keys)
         if kept and new.sum() <= LEFT * expected:
             kept[name] = 0
             continue
         expected += float(new.sum())
         kept[name] = _choose_rank(new)
-        nearest = view.find_nearest(np.arange(n), kept[name])
-        keys = _sort_keys(np.concatenate([keys, _make_keys(nearest)]))
+        likely = _add_likely(records, chance, likely, view.find_nearest(np.arange(n), kept[name]))
     copies = _join_copies(records)
-    keys = _sort_keys(np.concatenate([keys, copies]))
-    chances = _estimate_chances(records, chance, keys)
-    is_candidate = chances > LEAST_CHANCE
-    is_candidate[np.searchsorted(keys, copies)] = True
-    common = _find_common(records, keys[is_candidate], keys[chances > PROBABLE], rng_at(seed, _COMMON))
-    first, second = np.divmod(np.sort(np.concatenate([keys[is_candidate], common])), n)
+    keys = _sort_keys(likely.keys, copies)
+    probable = _sort_keys(likely.probable, copies[_estimate_chances(records, chance, copies) > PROBABLE])
+    del likely
+    common = _find_common(records, keys, probable, rng_at(seed, _COMMON))
+    first, second = np.divmod(_sort_keys(keys, common), n)
     return CandidatePairs(first, second, kept)
+
+
+def estimate_recall(records: Records, candidates: CandidatePairs, chance: Chance, *, seed: int) -> float:
+    """Estimate the share of the matches that are candidates.
+
+    For a sample of records, the nearest of all others are found by all words and by all groups of letters,
+    without the limits of the usual search. The matches to expect among the 64 of the highest chance, less
+    those that chance alone brings, are counted at each rank, and so is the share of them that are candidates.
+
+    Parameters
+    ----------
+    records : Records
+        The records.
+    candidates : CandidatePairs
+        Their candidates, or some of them.
+    chance : callable
+        The prior chance of a match, as for `find_candidates`.
+    seed : int
+        Seed of the sample of records.
+
+    Returns
+    -------
+    float
+        The estimate, from 0 to 1; 1 if no match is expected.
+
+    Notes
+    -----
+    The estimate assumes that the prior tells how the matches are distributed over the ranks, whatever their
+    number is, and that the last of the 64 ranks hold hardly any. Matches that have next to nothing in common
+    as whole records do not count, since nothing tells how many there are.
+    """
+    n = len(records)
+    sample = np.sort(rng_at(seed, _RECALL).choice(n, min(SAMPLE_OF_RECALL, n), replace=False))
+    near = []
+    for matrix in records.counts:
+        view = _View(matrix, np.ones(matrix.shape[1], dtype=bool), records.block, records.origin)
+        at, rank = np.nonzero((nearest := view.find_nearest(sample, MOST)) >= 0)
+        near.append(at * n + nearest[at, rank])
+    at, other = np.divmod(_sort_keys(*near), n)
+    keys = _write_keys(sample[at], other, n)
+    chances = _estimate_chances(records, chance, keys)
+    order = np.lexsort((-chances, at))
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order)) - np.searchsorted(at, at[order])
+    is_near = rank < MOST
+    keys, chances, rank = keys[is_near], chances[is_near], rank[is_near]
+    is_found = _contains(_write_keys(candidates.first, candidates.second, n), keys)
+    expected, found = _sum_by_rank(rank, chances), _sum_by_rank(rank, chances * is_found)
+    matches = _subtract_tail(expected)
+    share = np.divide(found, expected, out=np.ones(MOST), where=expected > 0)
+    return float(matches @ share / matches.sum()) if matches.any() else 1.0
 
 
 # ---------------------------------------------------------------- views
@@ -161,9 +211,17 @@ def _expect_new(
     found = _write_keys(first, second, len(records))
     chances = _estimate_chances(records, chance, found)
     chances[_contains(keys, found)] = 0
-    by_rank = np.bincount(rank, chances, minlength=MOST)
-    new: NDArray[np.float64] = np.maximum(by_rank - by_rank[-TAIL:].mean(), 0)
-    return new
+    return _subtract_tail(_sum_by_rank(rank, chances))
+
+
+def _sum_by_rank(rank: Rows, chances: NDArray[np.float32]) -> NDArray[np.float64]:
+    return np.bincount(rank, chances, minlength=MOST).astype(np.float64)
+
+
+def _subtract_tail(expected: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What is expected at each rank above what chance brings at the last ranks."""
+    above: NDArray[np.float64] = np.maximum(expected - expected[-TAIL:].mean(), 0)
+    return above
 
 
 def _choose_rank(new: NDArray[np.float64]) -> int:
@@ -178,21 +236,35 @@ def _write_keys(first: Rows, second: Rows, n: int) -> Keys:
     return np.minimum(first, second) * n + np.maximum(first, second)
 
 
-def _make_keys(nearest: NDArray[np.int32]) -> Keys:
-    """The pairs of each row with its nearest, each once."""
-    n = len(nearest)
-    parts = []
+def _sort_keys(*keys: Keys) -> Keys:
+    """Put keys into one ascending array, each once."""
+    joined = np.concatenate(keys)
+    joined.sort()
+    return joined[np.append(True, joined[1:] != joined[:-1])] if len(joined) else joined
+
+
+class _LikelyPairs(NamedTuple):
+    """Pairs that are not almost impossible, ascending."""
+
+    keys: Keys
+    probable: Keys
+    """Those of them that probably match."""
+
+
+def _add_likely(
+    records: Records, chance: Chance, likely: _LikelyPairs, nearest: NDArray[np.int32]
+) -> _LikelyPairs:
+    """Add the likely pairs of each row with its nearest."""
+    n = len(records)
+    parts = [likely]
     for start in range(0, n, CHUNK):
         at, rank = np.nonzero(nearest[start : start + CHUNK] >= 0)
         others = nearest[at + start, rank].astype(np.int64)
-        parts.append(_sort_keys(_write_keys(at + start, others, n)))
-    return _sort_keys(np.concatenate(parts))
-
-
-def _sort_keys(keys: Keys) -> Keys:
-    """Sort keys, each once."""
-    keys = np.sort(keys)
-    return keys[np.append(True, keys[1:] != keys[:-1])] if len(keys) else keys
+        keys = _sort_keys(_write_keys(at + start, others, n))
+        keys = keys[~_contains(likely.keys, keys)]
+        chances = _estimate_chances(records, chance, keys)
+        parts.append(_LikelyPairs(keys[chances > LEAST_CHANCE], keys[chances > PROBABLE]))
+    return _LikelyPairs(*(_sort_keys(*some) for some in zip(*parts, strict=True)))
 
 
 def _contains(keys: Keys, some: Keys) -> NDArray[np.bool_]:
@@ -233,7 +305,7 @@ def _join_copies(records: Records) -> Keys:
         place, other = places[is_there], other[is_there]
         alike = group[place] == group[other]
         keys.append(_write_keys(order[place[alike]], order[other[alike]], n))
-    return _sort_keys(np.concatenate(keys))
+    return _sort_keys(*keys)
 
 
 def _find_common(records: Records, keys: Keys, probable: Keys, rng: np.random.Generator) -> Keys:

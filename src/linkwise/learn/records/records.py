@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -38,6 +38,7 @@ MOSTLY = 0.9  # share of the values that decides what a column is
 MOST_CODES = 0.02  # different values, as a share of all, of a code
 LEAST_DISTINCT = 0.1  # of the values of a number that names things, such as that of a phone
 LEAST_DIGITS = 6  # of the median of such a number
+ROWS_AT_ONCE = 50_000  # in a pass over counts, whose intermediate results take several times their memory
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _NOT_IN_WORDS = re.compile(r"[\W_]+")
 _LETTER = re.compile(r"[^\W\d_]")
@@ -276,13 +277,13 @@ def _read_column(name: str, series: nw.Series[Any]) -> RecordColumn | None:
     if kind in ("number", "date", "duration"):
         numbers = to_numbers(series)
         numbers[~np.isfinite(numbers)] = np.nan
-        written = [clean_text(_write_number(value)) for value in series.to_list()]
+        written = _clean_texts(map(_write_number, series.to_list()))
         if _names_things(series, numbers):
             return _make_column(name, "text", written)
         column = _make_column(name, "number", written, numbers)
         return column if len(np.unique(numbers[~column.missing])) > 1 or n == 1 else None
     raw = [word or "" for word in to_words(series)]
-    texts = list(map(clean_text, raw))
+    texts = _clean_texts(raw)
     present = [text for text in texts if text]
     n_different = len(set(present))
     if len(present) < LEAST_FILLED * n or n_different < min(2, n):
@@ -330,15 +331,13 @@ def _read_names(frame: nw.DataFrame[Any], name: str | None) -> RecordColumn | No
     """A column whose values are the same or not."""
     if name is None:
         return None
-    return _make_column(
-        name, "code", [clean_text(_write_number(v)) for v in frame.get_column(name).to_list()]
-    )
+    return _make_column(name, "code", _clean_texts(map(_write_number, frame.get_column(name).to_list())))
 
 
 def _append(column: RecordColumn, frame: nw.DataFrame[Any]) -> RecordColumn:
     """The values of a column, and after them those of new rows."""
     series = frame.get_column(column.name)
-    new = [clean_text(_write_number(value)) for value in series.to_list()]
+    new = _clean_texts(map(_write_number, series.to_list()))
     texts = [*column.texts, *new]
     numbers = column.numbers
     if numbers is not None:
@@ -380,6 +379,12 @@ def clean_text(text: str) -> str:
     """Write a text in lower case, its words with one space between; "" where it means a missing value."""
     plain = _NOT_IN_WORDS.sub(" ", unicodedata.normalize("NFKC", text).casefold()).strip()
     return "" if plain in MISSING_WORDS else plain
+
+
+def _clean_texts(texts: Iterable[str]) -> list[str]:
+    """Clean texts; those that are the same share their memory."""
+    known: dict[str, str] = {}
+    return [known[text] if text in known else known.setdefault(text, clean_text(text)) for text in texts]
 
 
 def _write_number(value: Any) -> str:
@@ -446,21 +451,30 @@ def _count(counter: CountVectorizer, texts: Sequence[str]) -> sp.csr_matrix:
 
 def _measure_rarity(counts: sp.csr_matrix) -> NDArray[np.float32]:
     n_rows, n_columns = counts.shape
-    n_with = np.bincount(counts.indices, minlength=n_columns)
+    n_with = np.zeros(n_columns, dtype=np.int64)
+    for part, _ in _list_parts(counts):
+        n_with += np.bincount(counts.indices[part], minlength=n_columns)
     rarity: NDArray[np.float32] = np.log((1 + n_rows) / (1 + n_with)).astype(np.float32)
     return rarity
 
 
 def _scale(counts: sp.csr_matrix, rarity: NDArray[np.float32]) -> sp.csr_matrix:
-    """Weigh counts by 1 + log of the count, times rarity, and scale each row to unit length."""
-    scaled = sp.csr_matrix(counts, dtype=np.float32, copy=True)
-    scaled.sort_indices()
-    scaled.data = (1 + np.log(scaled.data)) * rarity[scaled.indices]
-    row = np.repeat(np.arange(scaled.shape[0]), np.diff(scaled.indptr))
-    norm = np.sqrt(np.bincount(row, scaled.data.astype(np.float64) ** 2, minlength=scaled.shape[0]))
-    scaled.data = (scaled.data / np.maximum(norm, 1e-9)[row]).astype(np.float32)
-    scaled.eliminate_zeros()
-    return scaled
+    """Weigh counts, in place, by 1 + log of the count, times rarity, and scale each row to unit length."""
+    counts.sort_indices()
+    for part, lengths in _list_parts(counts):
+        weight = (1 + np.log(counts.data[part])) * rarity[counts.indices[part]]
+        row = np.repeat(np.arange(len(lengths)), lengths)
+        norm = np.sqrt(np.bincount(row, weight.astype(np.float64) ** 2, minlength=len(lengths)))
+        counts.data[part] = weight / np.maximum(norm, 1e-9)[row]
+    counts.eliminate_zeros()
+    return counts
+
+
+def _list_parts(counts: sp.csr_matrix) -> Iterator[tuple[slice, NDArray[np.int32]]]:
+    """Yield where the entries of some rows after others stand, and how many each row has."""
+    for first in range(0, counts.shape[0], ROWS_AT_ONCE):
+        start = counts.indptr[first : first + ROWS_AT_ONCE + 1]
+        yield slice(int(start[0]), int(start[-1])), np.diff(start)
 
 
 def _stack(counts: Counts, new: Counts) -> Counts:

@@ -21,10 +21,12 @@ from numpy.typing import NDArray
 from linkwise.constraints.error_rates import AssumedRate
 from linkwise.constraints.facts import ANSWERS, Fact
 from linkwise.constraints.fallible import check_error_rate
+from linkwise.constraints.sorting import MOST_SORTED, read_sorting
 from linkwise.errors import SessionError
 from linkwise.learn.advice import StopAdvice
 from linkwise.learn.learner import Reason
 from linkwise.session.journal.events import (
+    ANSWERS_QUESTION,
     BESIDE,
     LASTING,
     MOST_EXAMPLES,
@@ -54,6 +56,7 @@ KINDS = frozenset(get_args(EventKind))
 REASONS = (None, *get_args(Reason))
 REQUIRED_FIELDS = {  # whether an event of each kind has (first, second, answer, target)
     "answer": (True, True, True, False),
+    "sort": (False, False, False, False),
     "add": (True, True, True, False),
     "import": (False, False, False, False),
     "move": (True, False, False, False),
@@ -211,15 +214,21 @@ def _read_doubts(text: Any) -> Doubts | None:
         return None
     try:
         rate = doubts["error_rate"]
-        suspects = tuple((number, grade) for number, grade in doubts["suspects"])
+        suspects = tuple((number, grade, *pair) for number, grade, *pair in doubts["suspects"])
         found = None if rate is None else ErrorRate(*rate)
     except (KeyError, TypeError, ValueError):
         raise Damage("The list of answers that are probably wrong is incomplete") from None
     if not all(_is_number(share) and 0 <= share <= MOST_RATE for share in found or ()):
         raise Damage("Its error rate is not a number from 0 up to 0.5")
-    if not all(type(number) is int and number > 0 and grade in GRADES for number, grade in suspects):
+    if not all(_is_suspect(*suspect) for suspect in suspects):
         raise Damage("The list of answers that are probably wrong has an entry that is not an answer")
     return Doubts(found, suspects)
+
+
+def _is_suspect(number: Any, grade: Any, *pair: Any) -> bool:
+    """Whether this is an answer that is probably wrong, or a pair of rows that were sorted."""
+    is_pair = len(pair) == 2 and all(type(row) is int and row >= 0 for row in pair)
+    return type(number) is int and number > 0 and grade in GRADES and (not pair or is_pair)
 
 
 # ---------------------------------------------------------------- rows
@@ -306,7 +315,7 @@ def read_events(db: sqlite3.Connection, n_rows: int, after: int) -> Iterator[Eve
             if (start, position) != (None, None):
                 event = replace(event, place=_read_place(start, position, event))
             event = _read_beside(event, beside)
-            if value is not None or kind in SETTINGS:
+            if value is not None or kind in SETTINGS or is_about_piles(event):
                 event = replace(event, value=_read_value(value, event, n_rows))
             if event.target is not None:
                 _check_target(event, kinds)
@@ -348,12 +357,14 @@ def _check_event(event: Event, n_rows: int) -> None:
     kind, first, second, answer = event.kind, event.first, event.second, event.answer
     if kind not in KINDS:
         raise Damage(f"{str(kind)[:20]!r} is not a kind of event")
-    if tuple(value is not None for value in (first, second, answer, event.target)) != REQUIRED_FIELDS[kind]:
+    changes_piles = kind == "change" and len(event.facts) > 0  # which have no single answer
+    required = (False, False, False, True) if changes_piles else REQUIRED_FIELDS[kind]
+    if tuple(value is not None for value in (first, second, answer, event.target)) != required:
         raise Damage(f"It has more or fewer fields than an event of its kind ({kind})")
     is_certain = kind == "add" and [(*fact.pair, fact.answer) for fact in event.facts] == [
         (first, second, answer)
     ]
-    if event.facts and kind not in WITH_FACTS and not is_certain:
+    if event.facts and kind not in (*WITH_FACTS, "sort") and not (is_certain or changes_piles):
         raise Damage(f"It has pairs, but its kind is {kind}")
     if second is not None:
         _check_pair(first, second, n_rows)
@@ -372,7 +383,7 @@ def _check_event(event: Event, n_rows: int) -> None:
 def _read_place(start: Any, position: Any, event: Event) -> Place:
     """The place of the question that an answer answers."""
     are_counts = all(type(each) is int and 0 <= each < MOST_PLACE for each in (start, position))
-    if not are_counts or event.kind != "answer":
+    if not are_counts or event.kind not in ANSWERS_QUESTION:
         raise Damage("The place of its question is wrong")
     if start >= event.number:
         raise Damage("Its question was chosen after its answer")
@@ -385,7 +396,8 @@ def _read_beside(event: Event, values: Sequence[Any]) -> Event:
     if event.kind == "note" and not found:
         raise Damage("Its note is missing")
     for name, value in found.items():
-        if event.kind not in CHANGEABLE and (event.kind, name) != ("note", "note"):
+        is_of_sorted = event.kind == "sort" and name != "reliability"
+        if event.kind not in CHANGEABLE and (event.kind, name) != ("note", "note") and not is_of_sorted:
             raise Damage(f"An event of its kind ({event.kind}) has no value in the column {name!r}")
         try:
             is_right = BESIDE[name](value) == value
@@ -405,9 +417,11 @@ def _is_text(text: Any, most: int) -> bool:
 # ---------------------------------------------------------------- values of events
 def _read_value(text: Any, event: Event, n_rows: int) -> Any:
     """What an event that is not about pairs holds."""
-    if event.kind not in SETTINGS:
+    if event.kind not in SETTINGS and not is_about_piles(event):
         raise Damage(f"It has a value, but its kind is {event.kind}")
     value = _parse_json(text, "Its value is no {}")
+    if is_about_piles(event):
+        return _check_cards(value, event)
     if event.kind == "learner":
         return _check_learner(value)
     if event.kind == "rate":
@@ -420,6 +434,23 @@ def _read_value(text: Any, event: Event, n_rows: int) -> Any:
         _check_examples(replace(event, value=value), n_rows)
     if event.kind == "audit":
         _check_audit(replace(event, value=value), n_rows)
+    return value
+
+
+def is_about_piles(event: Event) -> bool:
+    """Whether an event says into which piles rows were sorted, or are sorted from then on."""
+    return event.kind == "sort" or (event.kind == "change" and len(event.facts) > 0)
+
+
+def _check_cards(value: Any, event: Event) -> list[int]:
+    """Check the rows of piles whose place was decided, and that the pairs are those of piles."""
+    rows = {row for fact in event.facts for row in fact.pair}
+    if not isinstance(value, list) or not all(type(row) is int and row in rows for row in value):
+        raise Damage("Its cards are not a list of its rows")
+    if len(set(value)) < len(value) or not 2 <= len(rows) <= MOST_SORTED:
+        raise Damage("Its cards or its rows are too many, or there twice")
+    if read_sorting(event.facts, value).facts() != list(event.facts):
+        raise Damage("Its pairs are not those of piles")
     return value
 
 
@@ -470,7 +501,12 @@ def _check_target(event: Event, kinds: dict[int, EventKind]) -> None:
     target = event.target
     if type(target) is not int or (kind := kinds.get(target)) is None:
         raise Damage("Its target is not an earlier event")
-    is_possible = kind not in ("undo", *LASTING) if event.kind == "undo" else kind in CHANGEABLE
+    if event.kind == "undo":
+        is_possible = kind not in ("undo", *LASTING)
+    elif is_about_piles(event):
+        is_possible = kind == "sort"
+    else:
+        is_possible = kind in CHANGEABLE or (event.kind, kind) == ("note", "sort")
     if not is_possible:
         raise Damage(f"Event {target} has a kind ({kind}) that has no {event.kind}")
 

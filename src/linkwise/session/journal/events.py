@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from numbers import Real
 from typing import Any, Literal, NamedTuple
@@ -12,11 +12,12 @@ from linkwise.constraints.checks import check_row
 from linkwise.constraints.error_rates import AssumedRate
 from linkwise.constraints.facts import Answer, Fact, check_answer, check_reliability
 from linkwise.constraints.fallible import check_error_rate
+from linkwise.constraints.sorting import Sorting, read_sorting
 from linkwise.errors import ConstraintError, SessionError, short_repr
 from linkwise.text_files import is_unicode
 
 EventKind = Literal[
-    "answer", "add", "import", "move", "done", "name", "change", "sure", "note", "undo",
+    "answer", "sort", "add", "import", "move", "done", "name", "change", "sure", "note", "undo",
     "guidelines", "examples", "audit", "cost", "learner", "rate",
 ]  # fmt: skip
 
@@ -45,7 +46,8 @@ class Event:
     number : int
         Position in the session, from 1.
     kind : str
-        What it is: the ``"answer"`` to a question, a volunteered pair (``"add"``), an ``"import"`` of pairs,
+        What it is: the ``"answer"`` to a question, rows that were sorted into piles (``"sort"``), a
+        volunteered pair (``"add"``), an ``"import"`` of pairs,
         a ``"move"`` of rows to another cluster, a cluster that is ``"done"``, a ``"name"`` for a cluster, the
         ``"change"`` of an earlier answer, the confirmation that one is right (``"sure"``), a later ``"note"``
         on one, or the ``"undo"`` of an event.
@@ -61,7 +63,8 @@ class Event:
     target : int or None
         Number of the event that is changed, confirmed, noted or undone.
     facts : tuple of Fact
-        The pairs of an import, of rows that are moved, or of a cluster that is done; of a volunteered pair
+        The pairs of an import, of rows that are moved, or of a cluster that is done; of rows that are sorted,
+        the least set from which all others follow (see `linkwise.constraints.sorting`); of a volunteered pair
         that is certain, the pair.
     source : str
         The file of an import, the name of a cluster, who gave an answer, a volunteered pair or a note, who
@@ -86,7 +89,8 @@ class Event:
         The probability that an answer is right, by its source, from 0.5 to 1; None if it gave none. A settled
         event whose answer was changed has none.
     value : object
-        What guidelines, examples, an audit, a cost, a learner or a rate are from then on, as JSON has it.
+        What guidelines, examples, an audit, a cost, a learner or a rate are from then on, as JSON has it. Of
+        rows that are sorted, the list of those whose place was decided; the others had one before.
     """
 
     number: int
@@ -121,6 +125,11 @@ class Event:
         return self.kind in WAITING or self.place is not None
 
     @property
+    def sorting(self) -> Sorting | None:
+        """The piles of rows that were sorted; None of all other events."""
+        return read_sorting(self.facts, self.value) if self.kind == "sort" else None
+
+    @property
     def names_rows(self) -> bool:
         """Whether it says something of certain rows."""
         is_about_rows = self.kind in ("examples", "audit") and bool(self.value)
@@ -130,15 +139,27 @@ class Event:
 REVISIONS: tuple[EventKind, ...] = ("change", "sure")  # events about the answer of an earlier one
 WITH_TARGET: tuple[EventKind, ...] = (*REVISIONS, "note")  # events about an earlier one, less the undo
 SETTINGS: tuple[EventKind, ...] = ("guidelines", "examples", "audit", "cost", "learner", "rate")
+ANSWERS_QUESTION: tuple[EventKind, ...] = ("answer", "sort")
+"""Each of these answers a question: about a pair, or about several rows at once."""
 WITH_FACTS: tuple[EventKind, ...] = ("import", "move", "done")
 """Each of these holds several pairs, which are certain."""
-ABOUT_PAIRS: tuple[EventKind, ...] = ("answer", "add", *WITH_FACTS)
+ABOUT_PAIRS: tuple[EventKind, ...] = (*ANSWERS_QUESTION, "add", *WITH_FACTS)
 ASIDE: tuple[EventKind, ...] = ("name", "note", "guidelines", "examples", "audit", "cost")
 """No question depends on these."""
 WAITING: tuple[EventKind, ...] = ("add", "import", "guidelines", "examples", "audit", "cost")
 """Of these the learner need not hear until somebody reads."""
 LASTING: tuple[EventKind, ...] = ("cost", "audit")
 """These have happened and cannot be undone."""
+
+
+def hold_sorting(event: Event, sorting: Sorting) -> Event:
+    """The same event with the pairs and the cards of a sorting."""
+    return replace(event, facts=tuple(sorting.facts()), value=list(sorting.cards))
+
+
+def has_value(event: Event) -> bool:
+    """Whether an event stores a value, which may be None: it is about settings, or about sorted rows."""
+    return event.kind in SETTINGS or event.value is not None
 
 
 # ---------------------------------------------------------------- what events hold beside pairs

@@ -26,7 +26,7 @@ import numpy as np
 
 from linkwise.errors import SessionDamagedError, SessionError, SessionLockedError
 from linkwise.session.journal import deserialize, schema
-from linkwise.session.journal.events import SETTINGS, Event, EventKind, beside_answer
+from linkwise.session.journal.events import Event, EventKind, beside_answer, has_value
 from linkwise.session.journal.file_image import read_image
 from linkwise.session.journal.stored_clustering import StoredClustering
 from linkwise.text_files import is_unicode
@@ -210,7 +210,7 @@ class Store:
             *(getattr(event, name) for name in columns),
             *(start, position),
             *(None if value == "" and name != own else value for name, value in beside_answer(event).items()),
-            _to_json(event.value) if event.kind in SETTINGS else None,
+            _to_json(event.value) if has_value(event) else None,
         )
         self._db.execute(f"INSERT INTO event VALUES ({', '.join('?' * len(values))})", values)
         self._db.executemany(
@@ -260,7 +260,7 @@ class Store:
             )
             self._db.executemany(
                 "UPDATE event SET value = ? WHERE number = ?",
-                ((_to_json(event.value), event.number) for event in events if event.kind in SETTINGS),
+                ((_to_json(event.value), event.number) for event in events if has_value(event)),
             )
             self._db.execute("DELETE FROM imported")
             self._db.executemany(

@@ -35,14 +35,19 @@ class ErrorRate(NamedTuple):
     high: float
 
 
+StoredSuspect = tuple[int, Grade] | tuple[int, Grade, int, int]
+
+
 class Doubts(NamedTuple):
     """What a session whose answers may be wrong stores with its labels.
 
-    `suspects` are the numbers of the events of answers that are probably wrong, and how likely each is.
+    `suspects` are the numbers of the events of answers that are probably wrong, and how likely each is. If
+    rows were sorted, two rows follow: a card that is probably misplaced, and a row that it was sorted with or
+    apart from.
     """
 
     error_rate: ErrorRate | None
-    suspects: tuple[tuple[int, Grade], ...]
+    suspects: tuple[StoredSuspect, ...]
 
 
 class StoredClustering(NamedTuple):

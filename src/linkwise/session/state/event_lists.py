@@ -108,6 +108,8 @@ def move_value(event: Event, here: Mapping[int, int], *, counts: bool) -> Event:
 
     If the event still `counts`, none of its examples may be left out.
     """
+    if event.kind in ("sort", "change") and event.value is not None:
+        return replace(event, value=[here[row] for row in event.value])
     if event.kind == "examples":
         examples = [each for each in read_examples(event) if counts or {*each[:2]} <= here.keys()]
         return replace(event, value=[list(each) for each in move_examples(examples, here)])
@@ -195,8 +197,8 @@ class EventLists:
     `remaining` are the events that are not undone (see `drop_undone`), `settled` those about pairs that
     still count, each with its latest answer and note (see `settle_events`), and `ordered` the same in the
     order of their questions (see `order_key`). `last_answers` has for each pair the number of the last
-    answer of each source. `n_rebuilds` counts how often everything was derived anew; meanwhile `settled`
-    is only appended to.
+    answer of each source, and `last_sortings` has it for the rows of each screen. `n_rebuilds` counts how
+    often everything was derived anew; meanwhile `settled` is only appended to.
     """
 
     def __init__(self, begun: Settings) -> None:
@@ -211,6 +213,7 @@ class EventLists:
         self.settled: list[Event] = []
         self.ordered: list[Event] = []
         self.last_answers: dict[frozenset[int], dict[str, int]] = {}
+        self.last_sortings: dict[frozenset[int], dict[str, int]] = {}
         self._keys: list[tuple[float | str, ...]] = []  # of `ordered`
         self._imported: Imported = {}
 
@@ -245,6 +248,9 @@ class EventLists:
             if event.kind == "answer" and event.first is not None and event.second is not None:
                 pair = frozenset((event.first, event.second))
                 self.last_answers.setdefault(pair, {})[event.source] = event.number
+            elif event.sorting is not None:
+                rows = frozenset(event.sorting.order)
+                self.last_sortings.setdefault(rows, {})[event.source] = event.number
 
 
 CONTRADICTION = "This contradicts earlier answers: {}. Remove it, or undo or change one of these answers."
@@ -303,9 +309,12 @@ def order_key(event: Event, start: int) -> tuple[float | str, ...]:
 
     An answer without a place has the first place after the event `start` before it.
     """
+    place = event.place or Place(start, 0)
+    if event.sorting is not None:
+        pair, answer = sorted(event.sorting.order)[:2], len(ANSWERS)
+        return (place.start, 1, place.position, *pair, answer, event.source, -1.0, event.number)
     if event.kind != "answer" or event.first is None or event.second is None:
         return (event.number, 0, event.source, event.number)
-    place = event.place or Place(start, 0)
     answer = ANSWERS.index(event.answer or "unsure")
     pair = sorted((event.first, event.second))
     reliability = -1.0 if event.reliability is None else event.reliability
@@ -314,6 +323,8 @@ def order_key(event: Event, start: int) -> tuple[float | str, ...]:
 
 def _revise(event: Event, revision: Event | None) -> Event:
     """Give an event its latest answer; whoever changes or confirms an answer means it."""
+    if revision is not None and event.kind == "sort":
+        return replace(event, facts=revision.facts, value=revision.value)
     if revision is not None:
         reliability = event.reliability if revision.answer == event.answer else None
         is_sure = revision.answer != "unsure"
@@ -372,6 +383,9 @@ def facts_of(event: Event) -> tuple[Fact, ...]:
     """The pairs of an event, with their answers."""
     if event.kind in WITH_FACTS:
         return event.facts
+    if event.kind == "sort":
+        origin: dict[str, Any] = {"source": event.source, "asked": True, "when": event.when}
+        return tuple(replace(fact, **origin) for fact in event.facts)
     if event.first is None or event.second is None or event.answer is None:
         raise SessionDamagedError(
             f"Event {event.number} of the session ({event.kind}) has no pair or no answer"
@@ -401,6 +415,11 @@ def add_event(evidence: Evidence, event: Event) -> None:
         certain = certain_facts(event)
         if certain:
             evidence.add_constraints(constraints_of(evidence.n_rows, certain))
+    sorting = event.sorting
+    if sorting is not None:
+        for row in sorting.order:
+            evidence.add_sorted(sorting, row, source=event.source, when=event.when)
+        return
     for fact in fallible_facts(event) if evidence.is_fallible else facts_of(event):
         evidence.add(
             *fact.pair,
@@ -425,6 +444,8 @@ def fallible_facts(event: Event) -> tuple[Fact, ...]:
 
     An answer that is certain is among them: it answers a question, too.
     """
+    if event.sorting is not None:
+        return tuple(event.sorting.shared_facts())
     facts = facts_of(event)
     if event.kind in WITH_FACTS:
         return tuple(fact for fact in facts if fact.answer == "unsure")

@@ -12,6 +12,7 @@ from linkwise.constraints.error_rates import AssumedRate
 from linkwise.constraints.evidence import Evidence
 from linkwise.constraints.facts import Answer
 from linkwise.constraints.fallible import FallibleEvidence, make_evidence
+from linkwise.constraints.sorting import Pile
 from linkwise.data.columns.table import Table
 from linkwise.learn.abilities import (
     SupportsAdvise,
@@ -24,12 +25,13 @@ from linkwise.learn.abilities import (
 )
 from linkwise.learn.advice import StopAdvice
 from linkwise.learn.batches import Expectation, choose_batch
+from linkwise.learn.gathering import Gathered, gather
 from linkwise.learn.item_labels import Shown, read_labels
 from linkwise.learn.learner import Learner, Question, Reason
 from linkwise.learn.memo import Memo
 from linkwise.learn.pair_explanation import PairExplanation
 from linkwise.learn.run import Run
-from linkwise.session.journal.events import WITH_FACTS, Event
+from linkwise.session.journal.events import ANSWERS_QUESTION, WITH_FACTS, Event
 from linkwise.session.journal.stored_clustering import Doubts, StoredClustering
 from linkwise.session.state.colours import Identities, Shade, match_numbers, number_rows, show_numbers
 from linkwise.session.state.corrections import list_moved_rows
@@ -185,6 +187,12 @@ class Replay:
             *_, (_, run) = self._retrace()
         return choose_batch(run, self._start_anew, n, held, self._seed)
 
+    def gather(self, m: int, held: Sequence[Pile]) -> Gathered | None:
+        """Gather up to m rows that are worth sorting together, beside those of screens that are open."""
+        if self._run is None:
+            return None
+        return gather(self._learner, self._run, self._start_anew, m, held, self._seed)
+
     def _retrace(self) -> Iterator[tuple[int, Run]]:
         """Take another run to the present state; yield it at its start, with 0, and after each event."""
         n_before = _count_known(self._applied, self._known)
@@ -287,13 +295,15 @@ def _count_same(events: Sequence[Event], others: Sequence[Event]) -> int:
 
 def _count_known(events: Sequence[Event], known: int) -> int:
     """Count the events before the first answer about the present data; their order does not matter."""
-    is_new = (event.kind == "answer" and event.number > known for event in events)
+    is_new = (event.kind in ANSWERS_QUESTION and event.number > known for event in events)
     return next((at for at, new in enumerate(is_new) if new), len(events))
 
 
 def _apply_event(run: Run, event: Event) -> None:
     """Tell the run of a learner about one event."""
-    if event.kind in WITH_FACTS:
+    if event.sorting is not None:
+        run.sort(event.sorting, source=event.source, when=event.when)
+    elif event.kind in WITH_FACTS:
         if event.kind == "move":
             run.evidence.corrected |= frozenset(list_moved_rows(event.facts, run.labels))
         add_event(run.evidence, event)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -193,8 +193,11 @@ class SessionState:
 
     def is_answered(self, first: int, second: int, start: int, source: str | None = None) -> bool:
         """Whether the pair was answered after an event, by a certain source or by any."""
-        numbers = self._follow_lists().last_answers.get(frozenset((first, second)), {})
-        return any(number > start for name, number in numbers.items() if source in (None, name))
+        return _has_later(self._follow_lists().last_answers.get(frozenset((first, second))), start, source)
+
+    def is_sorted(self, rows: Collection[int], start: int, source: str | None = None) -> bool:
+        """Whether the rows of a screen were sorted after an event, by a certain source or by any."""
+        return _has_later(self._follow_lists().last_sortings.get(frozenset(rows)), start, source)
 
     # ------------------------------------------------------------ evidence
     def evidence_now(self) -> Evidence:
@@ -237,11 +240,23 @@ class SessionState:
         self._checking = n_rebuilds, len(settled), evidence
         return evidence
 
-    def certain_evidence(self) -> Evidence:
-        """What no new event may contradict: all facts, or the certain ones if answers may be wrong."""
+    def certain_evidence(self, events: Sequence[Event] | None = None) -> Evidence:
+        """What no new event may contradict: all facts, or the certain ones if answers may be wrong.
+
+        By default it is that of all settled events, and otherwise that of some of them.
+        """
         if self.rate == 0:
-            return self.checking_evidence()
-        return certain_evidence_of(self._journal.n_rows, self.settled, self.rate)
+            return self.checking_evidence() if events is None else evidence_of(self._journal.n_rows, events)
+        return certain_evidence_of(
+            self._journal.n_rows, self.settled if events is None else events, self.rate
+        )
+
+    def evidence_of_others(self, events: Sequence[Event]) -> Evidence:
+        """What is believed if only some settled events count, by the answers alone."""
+        evidence = evidence_of(self._journal.n_rows, events, self.rate)
+        if isinstance(evidence, FallibleEvidence):
+            evidence.believe()
+        return evidence
 
     def doubts(self) -> Doubts | None:
         """Which answers are probably wrong as of the last event; None if all count as right."""
@@ -466,3 +481,8 @@ class SessionState:
         replay = self.follow()
         q = replay.question
         return q is not None and replay.foresee(check_answer(answer, q.first, q.second), stop)
+
+
+def _has_later(numbers: Mapping[str, int] | None, start: int, source: str | None) -> bool:
+    """Whether one of the last answers, by their sources, came after an event; of one source or of any."""
+    return any(number > start for name, number in (numbers or {}).items() if source in (None, name))

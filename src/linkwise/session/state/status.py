@@ -26,7 +26,8 @@ class Status:
     ----------
     n_rows : int
     n_answers, n_yes, n_no, n_unsure : int
-        Answers to questions that are not undone.
+        Answers to questions that are not undone. A screen of rows that were sorted is one answer, and neither
+        yes, no nor unsure.
     n_volunteered, n_imported : int
         Pairs that were volunteered or imported.
     n_done : int
@@ -54,6 +55,10 @@ class Status:
         Whether the learner advises to stop, how many rows may be in a wrong cluster, and how many pairs of
         clusters may be one. None if it gives no advice, or if the stored labels are older than the last
         answer.
+    n_screens : int
+        Screens that were sorted.
+    n_cards : int
+        Rows on them whose place was decided.
     """
 
     n_rows: int
@@ -73,6 +78,8 @@ class Status:
     n_suspects: int = 0
     cluster_numbers: tuple[int, ...] = ()
     advice: StopAdvice | None = None
+    n_screens: int = 0
+    n_cards: int = 0
 
     def _repr_html_(self) -> str:
         caption = f"{count_noun(len(self.cluster_sizes), 'cluster')} of {count_noun(self.n_rows, 'row')}"
@@ -90,10 +97,11 @@ def build_status(
 ) -> Status:
     """Count the settled events, the pairs that follow from them, and the rows of each cluster."""
     answers = [e.answer for e in history if e.kind == "answer" and e.gold is None]
+    sorted_rows = [e.sorting for e in history if e.sorting is not None]
     numbers, sizes = list_sizes(labels)
     return Status(
         n_rows=len(labels),
-        n_answers=len(answers),
+        n_answers=len(answers) + len(sorted_rows),
         n_yes=answers.count("yes"),
         n_no=answers.count("no"),
         n_unsure=answers.count("unsure"),
@@ -109,14 +117,20 @@ def build_status(
         n_suspects=0 if doubts is None else len(doubts.suspects),
         cluster_numbers=tuple(numbers.tolist()),
         advice=advice,
+        n_screens=len(sorted_rows),
+        n_cards=sum(len(each.cards) for each in sorted_rows),
     )
 
 
 def count_answers(status: Status) -> str:
     """Put the counts into words: ``3 answers: 2 same, 1 different, 0 not sure; 3 pairs imported``."""
-    text = count_noun(status.n_answers, "answer")
-    if status.n_answers:
-        text += f": {status.n_yes} same, {status.n_no} different, {status.n_unsure} not sure"
+    text, kinds = count_noun(status.n_answers, "answer"), []
+    if status.n_answers > status.n_screens:
+        kinds = [f"{status.n_yes} same", f"{status.n_no} different", f"{status.n_unsure} not sure"]
+    if status.n_screens:
+        kinds.append(f"{count_noun(status.n_screens, 'screen')} of {count_noun(status.n_cards, 'card')}")
+    if kinds:
+        text += f": {', '.join(kinds)}"
     numbers = ((status.n_volunteered, "added"), (status.n_imported, "imported"))
     others = [f"{count_noun(number, 'pair')} {how}" for number, how in numbers if number]
     return "; ".join([text, *([", ".join(others)] if others else [])])
@@ -215,8 +229,8 @@ def count_suspects(status: Status) -> str:
 
 
 def _count_verdicts(status: Status) -> int:
-    """How many answers and pairs say yes or no."""
-    return status.n_yes + status.n_no + status.n_volunteered + status.n_imported
+    """How many answers, cards and pairs say yes or no."""
+    return status.n_yes + status.n_no + status.n_cards + status.n_volunteered + status.n_imported
 
 
 def describe_share(share: float) -> str:

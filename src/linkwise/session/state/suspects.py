@@ -20,7 +20,14 @@ from linkwise.constraints.evidence import Evidence
 from linkwise.constraints.facts import Answer, Fact, Suspect
 from linkwise.constraints.fallible import FallibleEvidence
 from linkwise.session.journal.events import Event
-from linkwise.session.journal.stored_clustering import GRADES, MOST_RATE, Doubts, ErrorRate, Grade
+from linkwise.session.journal.stored_clustering import (
+    GRADES,
+    MOST_RATE,
+    Doubts,
+    ErrorRate,
+    Grade,
+    StoredSuspect,
+)
 from linkwise.session.state.event_lists import add_event, fallible_facts
 
 VERY_LIKELY = 0.9  # chance of an error from which an answer is very likely wrong
@@ -65,15 +72,21 @@ class RecalledEvidence(FallibleEvidence):
     ) -> None:
         super().__init__(n_rows, error_rate=error_rate)
         self.doubts = doubts
-        grades = dict(doubts.suspects)
+        grades = {number: grade for number, grade, *pair in doubts.suspects if not pair}
+        pairs = {(number, *pair): grade for number, grade, *pair in doubts.suspects if pair}
         believed: list[Fact] = []
         self._grades: list[Grade | None] = []
         for event in settled:
             add_event(self, event)
+            misplaced = _cards_of(event, doubts)
             for fact in fallible_facts(event):
-                grade = grades.get(event.number)
-                believed.append(fact if grade is None else replace(fact, answer=OPPOSITE[fact.answer]))
+                grade = grades.get(event.number, pairs.get((event.number, *fact.pair)))
                 self._grades.append(grade)
+                if misplaced & {*fact.pair}:  # nobody has stored where the card belongs
+                    fact = replace(fact, answer="unsure")
+                elif grade is not None:
+                    fact = replace(fact, answer=OPPOSITE[fact.answer])
+                believed.append(fact)
         self._rebuild(believed)
 
     def suspects(self) -> list[Suspect]:
@@ -88,6 +101,14 @@ class RecalledEvidence(FallibleEvidence):
             if grade is not None
         ]
         return sorted(found, key=lambda suspect: -suspect.chance)
+
+
+def _cards_of(event: Event, doubts: Doubts) -> set[int]:
+    """The cards of a sorting that are probably misplaced: those of two rows of a suspect that are cards."""
+    if event.sorting is None:
+        return set()
+    pairs = [pair for number, _, *pair in doubts.suspects if number == event.number]
+    return {next((row for row in reversed(pair) if row in event.sorting.cards), pair[0]) for pair in pairs}
 
 
 def find_doubts(
@@ -105,13 +126,19 @@ def find_doubts(
     n_certain = len(evidence) - len(events)
     rates = _estimate_rates(evidence, events, n_certain, X)
     given = {_key_of(fact) for fact in evidence}
-    found = [
-        (events[suspect.number - n_certain].number, GRADES[suspect.chance >= VERY_LIKELY])
+    found: list[StoredSuspect] = [
+        _store_suspect(events[suspect.number - n_certain], suspect)
         for suspect in evidence.suspects()
         if not events[suspect.number - n_certain].is_sure
         and (not rates.is_misled or _find_contradiction(evidence, suspect.fact, given))
     ]
     return Doubts(rates.shown, tuple(found))
+
+
+def _store_suspect(event: Event, suspect: Suspect) -> StoredSuspect:
+    """What a session file holds of a suspect of an event."""
+    grade = GRADES[suspect.chance >= VERY_LIKELY]
+    return (event.number, grade) if event.sorting is None else (event.number, grade, *suspect.fact.pair)
 
 
 class _Rates(NamedTuple):
@@ -148,9 +175,12 @@ def _estimate_rates(
 def _list_given(evidence: Evidence, events: Sequence[Event], n_certain: int) -> Iterator[Given]:
     """The yes and no answers, and whether each is certain."""
     for at, fact in enumerate(evidence):
-        if fact.answer != "unsure":
-            is_certain = at < n_certain or events[at - n_certain].is_sure
-            yield Given(*fact.pair, fact.answer == "yes", is_certain)
+        event = events[at - n_certain] if at >= n_certain else None
+        sorting = None if event is None else event.sorting
+        if fact.answer == "unsure" or (sorting is not None and not sorting.is_least(fact)):
+            continue
+        look = None if event is None or sorting is None else (event.number, fact.second)
+        yield Given(*fact.pair, fact.answer == "yes", event is None or event.is_sure, look)
 
 
 def _find_contradiction(evidence: Evidence, fact: Fact, given: set[Key]) -> tuple[Fact, ...]:
@@ -162,16 +192,30 @@ def _find_contradiction(evidence: Evidence, fact: Fact, given: set[Key]) -> tupl
 
 def explain_suspects(evidence: Evidence, settled: Sequence[Event], doubts: Doubts) -> list[SuspectAnswer]:
     """Add to each suspect its answer, and the chain of answers that speaks against it."""
-    by_number = {event.number: event for event in settled if event.kind in ("answer", "add")}
+    by_number = {event.number: event for event in settled if event.kind in ("answer", "sort", "add")}
     given = {_key_of(fact) for fact in evidence}
     found = []
-    for number, grade in doubts.suspects:
-        event = by_number.get(number)
-        if event is None or event.first is None or event.second is None or event.answer in (None, "unsure"):
+    for number, grade, *pair in doubts.suspects:
+        fact = _fact_of(by_number.get(number), pair)
+        if fact is None or fact.answer == "unsure":
             continue  # no session writes such a suspect
-        because = _find_contradiction(evidence, Fact(event.first, event.second, event.answer), given)
-        found.append(SuspectAnswer(number, event.first, event.second, event.answer, grade, because))
+        because = _find_contradiction(evidence, fact, given)
+        found.append(SuspectAnswer(number, *fact.pair, fact.answer, grade, because))
     return found
+
+
+def _fact_of(event: Event | None, pair: Sequence[int]) -> Fact | None:
+    """The pair of an answer, or one of a sorting, with what was said of it."""
+    if event is None:
+        return None
+    if event.sorting is not None:
+        piles = [event.sorting.pile_of.get(row) for row in pair]
+        if len(piles) != 2 or None in piles:
+            return None
+        return Fact(pair[0], pair[1], "yes" if piles[0] == piles[1] else "no")
+    if event.first is None or event.second is None or event.answer is None:
+        return None
+    return Fact(event.first, event.second, event.answer)
 
 
 def _key_of(fact: Fact) -> Key:

@@ -41,7 +41,7 @@ class SourceCounts(NamedTuple):
     source : str
         Its name; empty for answers that have none.
     n_answers, n_yes, n_no, n_unsure : int
-        Its answers to questions.
+        Its answers to questions. A screen that it sorted is one answer, and neither yes, no nor unsure.
     n_volunteered : int
         The pairs that it volunteered.
     n_certain : int
@@ -49,7 +49,9 @@ class SourceCounts(NamedTuple):
     n_gold, n_gold_right : int
         Its answers of yes or no to gold pairs, which are not among the others, and those that are right.
     median_seconds : float or None
-        The median of the seconds that its answers took; None if they are unknown.
+        The median of the seconds that its answers about pairs took; None if they are unknown.
+    n_screens : int
+        The screens that it sorted.
     """
 
     source: str
@@ -62,6 +64,7 @@ class SourceCounts(NamedTuple):
     n_gold: int = 0
     n_gold_right: int = 0
     median_seconds: float | None = None
+    n_screens: int = 0
 
     def _repr_html_(self) -> str:
         rows = [(name.removeprefix("n_").replace("_", " "), n) for name, n in self._asdict().items() if n]
@@ -112,24 +115,24 @@ def count_by_source(events: Iterable[Event]) -> list[SourceCounts]:
         if event.kind == "answer" and event.gold is not None:
             kinds = [] if event.answer == "unsure" else ["gold", *["right"] * (event.answer == event.gold)]
             counts.setdefault(event.source, Counter()).update(kinds)
-        elif event.kind in ("answer", "add"):
-            kind = "add" if event.kind == "add" else str(event.answer)
+        elif event.kind in ("answer", "sort", "add"):
+            kind = str(event.answer) if event.kind == "answer" else event.kind
             counts.setdefault(event.source, Counter()).update([kind, *(["sure"] if event.is_sure else [])])
     return [
         SourceCounts(
             source,
-            n["yes"] + n["no"] + n["unsure"],
+            n["yes"] + n["no"] + n["unsure"] + n["sort"],
             *(n[kind] for kind in ("yes", "no", "unsure", "add", "sure", "gold", "right")),
-        )._replace(median_seconds=medians.get(source))
+        )._replace(median_seconds=medians.get(source), n_screens=n["sort"])
         for source, n in sorted(counts.items())
     ]
 
 
 def measure_pace(events: Iterable[Event]) -> dict[str, float]:
-    """The median of the seconds per answer, of each source whose seconds are known."""
+    """The median of the seconds per answer about a pair, of each source whose seconds are known."""
     seconds: dict[str, list[float]] = {}
     for event in events:
-        if event.seconds is not None:
+        if event.seconds is not None and event.kind != "sort":
             seconds.setdefault(event.source, []).append(event.seconds)
     return {source: median(found) for source, found in seconds.items()}
 
@@ -195,7 +198,9 @@ def describe_source(counts: SourceCounts, rate: SourceRate | None = None) -> str
     """
     text = count_noun(counts.n_answers, "answer")
     if counts.n_answers:
-        text += f": {counts.n_yes} same, {counts.n_no} different, {counts.n_unsure} not sure"
+        kinds = [f"{counts.n_yes} same", f"{counts.n_no} different", f"{counts.n_unsure} not sure"]
+        screens = [count_noun(counts.n_screens, "screen")] if counts.n_screens else []
+        text += f": {', '.join([*(kinds if counts.n_answers > counts.n_screens else []), *screens])}"
     if counts.n_volunteered:
         text += f"; {count_noun(counts.n_volunteered, 'pair')} added"
     if counts.n_gold:

@@ -1,5 +1,8 @@
 """Which questions are open, who holds each, and until when.
 
+A screen, whose rows are sorted together, is leased like a question. Its id names the rows, too: those of the
+known piles, joined by a plus, and the cards.
+
 Leases live in memory: after a restart questions are just given again. The id of a question names its place
 and its rows, so an answer finds its place even if nobody knows the lease any more. So a lease that is over is
 forgotten, except for the id of a question that was the present one. An id also tells how often rows had moved
@@ -18,9 +21,14 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
+from linkwise.constraints.sorting import MOST_SORTED, Pile
 from linkwise.learn.batches import Expectation
+from linkwise.learn.gathering import Gathered
 from linkwise.session.journal.events import Place
 
+CARDS = r"\d{1,15}(?:,\d{1,15})*"
+PILES = r"\d{1,15}(?:\+\d{1,15})*(?:,\d{1,15}(?:\+\d{1,15})*)*"
+SCREEN_ID = re.compile(rf"(?:(\d{{1,15}})/)?(\d{{1,15}})(?:\.(\d{{1,15}}))?:({PILES}|)\|({CARDS}|)", re.ASCII)
 QUESTION_ID = re.compile(r"(?:(\d{1,15})/)?(\d{1,15})(?:\.(\d{1,15}))?:(\d{1,15})-(\d{1,15})", re.ASCII)
 UNDOABLE = 64  # events after which the lease of a question that was answered is forgotten
 
@@ -75,6 +83,54 @@ class Lease:
         return replace(self, end=now + seconds, question=replace(self.question, until=time_after(seconds)))
 
 
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """Rows that wait to be sorted into piles.
+
+    Attributes
+    ----------
+    id : str
+        An identifier, so that an answer can name its screen.
+    known : tuple of tuple of int
+        Piles that are there already: rows of clusters that answers have reached. Two of them may be one.
+    cards : tuple of int
+        Rows that belong in one of these piles, or in a new one.
+    why : str
+        Why these rows, in a sentence for the person who sorts them.
+    to : str
+        Who shall sort them: the name of a person or a program; empty if there is only one.
+    until : datetime
+        Time in UTC until which nobody else gets the cards, as far as the clock of the machine is right. A
+        later answer counts, too.
+    """
+
+    id: str
+    known: tuple[Pile, ...]
+    cards: Pile
+    why: str
+    to: str
+    until: datetime
+
+    @property
+    def rows(self) -> Pile:
+        """All rows: those of the known piles, then the cards."""
+        return Gathered(self.known, self.cards).rows
+
+
+@dataclass(frozen=True, slots=True)
+class ScreenLease:
+    """A screen that somebody holds until `end`; `new` are its cards that no answer was about."""
+
+    screen: Screen
+    place: Place
+    end: float
+    new: frozenset[int]
+
+    def ending(self, now: float, seconds: float) -> ScreenLease:
+        """The same lease, which ends so many seconds from now."""
+        return replace(self, end=now + seconds, screen=replace(self.screen, until=time_after(seconds)))
+
+
 class Postponed(NamedTuple):
     """A question that somebody put off until the number of their answers is `until`."""
 
@@ -92,6 +148,7 @@ class Leases:
         self._now = now
         self._n_moves = n_moves
         self._leases: dict[str, Lease] = {}
+        self._screens: dict[str, ScreenLease] = {}
         self._present: set[str] = set()  # ids of questions at position 0 whose leases are forgotten
         self._last_position: dict[int, int] = {}  # by start
         self._postponed: dict[str, list[Postponed]] = {}  # by person
@@ -122,6 +179,10 @@ class Leases:
         for lease in self._leases.values():
             if lease.place.start == start and {*lease.expectation.pair} == {*chosen.pair}:
                 return lease.place
+        return self.next_place(start)
+
+    def next_place(self, start: int) -> Place:
+        """The next place after an event."""
         position = self._last_position[start] = self._last_position.get(start, 0) + 1
         return Place(start, position)
 
@@ -149,6 +210,7 @@ class Leases:
         for name, lease in self._leases.items():
             if lease.question.to == to:
                 self._end(name)
+        self._screens = {name: lease for name, lease in self._screens.items() if lease.screen.to != to}
 
     def _end(self, name: str) -> None:
         """End a lease now; an answer that comes later counts all the same."""
@@ -182,6 +244,50 @@ class Leases:
         """Let the questions that somebody put off come back now."""
         self._postponed.pop(to, None)
 
+    # ------------------------------------------------------------ screens
+    def current_screens(self) -> list[ScreenLease]:
+        """The leases of screens that have not expired, in the order of their places."""
+        now = self._now()
+        self._screens = {name: lease for name, lease in self._screens.items() if lease.end > now}
+        return sorted(self._screens.values(), key=lambda lease: (lease.place, lease.screen.id))
+
+    def give_screen(
+        self, shown: Gathered, place: Place, to: str, seconds: float, new: frozenset[int]
+    ) -> ScreenLease:
+        """Lease a screen to somebody."""
+        name = self.name_screen(place, shown)
+        screen = Screen(name, shown.known, shown.cards, shown.why, to, time_after(seconds))
+        self._screens[name] = lease = ScreenLease(screen, place, self._now() + seconds, new)
+        return lease
+
+    def renew_screen(self, lease: ScreenLease, seconds: float) -> ScreenLease:
+        """Prolong a lease; it never gets shorter."""
+        now = self._now()
+        self._screens[lease.screen.id] = renewed = lease.ending(now, max(lease.end - now, seconds))
+        return renewed
+
+    def drop_screen(self, name: str) -> None:
+        """End the lease of a screen now."""
+        self._screens.pop(name, None)
+
+    def find_screen(self, name: str, n_rows: int, last: int) -> tuple[Gathered, Place] | None:
+        """The rows and the place of a screen by its id; None if no such screen can have been given."""
+        found = SCREEN_ID.fullmatch(name)
+        if found is None:
+            return None
+        n_moves, start, position = (int(part or 0) for part in found.groups()[:3])
+        known = tuple(tuple(map(int, pile.split("+"))) for pile in found[4].split(",") if pile)
+        shown = Gathered(known, tuple(int(card) for card in found[5].split(",") if card))
+        is_possible = n_moves == self._n_moves and start <= last and max(shown.rows) < n_rows
+        is_screen = 2 <= len(set(shown.rows)) == len(shown.rows) <= MOST_SORTED
+        return (shown, Place(start, position)) if is_possible and is_screen else None
+
+    def name_screen(self, place: Place, shown: Gathered) -> str:
+        """The id of a screen."""
+        known = ",".join("+".join(map(str, pile)) for pile in shown.known)
+        return f"{self._name_place(place)}:{known}|{','.join(map(str, shown.cards))}"
+
+    # ------------------------------------------------------------ ids of questions
     def find(self, name: str, n_rows: int, last: int) -> tuple[int, int, Place] | None:
         """The rows and the place of a question by its id; None if no such question was given."""
         lease = self._leases.get(name)
@@ -197,6 +303,9 @@ class Leases:
 
     def name(self, place: Place, first: int, second: int) -> str:
         """The id of a question."""
+        return f"{self._name_place(place)}:{first}-{second}"
+
+    def _name_place(self, place: Place) -> str:
         moves = f"{self._n_moves}/" if self._n_moves else ""
         position = f".{place.position}" if place.position else ""
-        return f"{moves}{place.start}{position}:{first}-{second}"
+        return f"{moves}{place.start}{position}"

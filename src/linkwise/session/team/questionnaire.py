@@ -14,7 +14,7 @@ from linkwise.constraints.facts import Answer, GivenAnswer, check_answer
 from linkwise.errors import SessionError, StaleAnswerError, short_repr
 from linkwise.learn.batches import Expectation, expect
 from linkwise.learn.learner import Question
-from linkwise.session.journal.events import BESIDE, Place, check_source
+from linkwise.session.journal.events import ANSWERS_QUESTION, BESIDE, Place, check_source
 from linkwise.session.journal.journal import Journal
 from linkwise.session.journal.store import WriteConflict
 from linkwise.session.recorder import Recorder
@@ -352,7 +352,7 @@ class Questionnaire:
         return [each for each in found if self._is_open(each) and (has_present or each.expectation.is_check)]
 
     def _count_answers_of(self, name: str) -> int:
-        return sum(event.kind == "answer" and event.source == name for event in self._state.settled)
+        return sum(event.kind in ANSWERS_QUESTION and event.source == name for event in self._state.settled)
 
     def _choose_open(self, n: int, n_others: int, taken: list[Expectation]) -> list[Expectation]:
         """Choose up to n questions of the learner, and n more that are kept until others ask for them.

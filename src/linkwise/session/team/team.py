@@ -26,6 +26,7 @@ from linkwise.session.team.audit import (
 )
 from linkwise.session.team.leases import OpenQuestion, time_after
 from linkwise.session.team.questionnaire import LEASE_S, Questionnaire, check_is_integer
+from linkwise.session.team.sets import Screens
 
 # ---------------------------------------------------------------- pairs that wait for a review
 # Review: the pairs that a person should decide, because answers disagree or are probably wrong.
@@ -134,11 +135,14 @@ class Team:
     ----------
     questions : Questionnaire
         Who gets which question.
+    screens : Screens
+        Who gets which screen.
     """
 
     def __init__(self, journal: Journal, state: SessionState, recorder: Recorder) -> None:
         self._journal, self._state, self._recorder = journal, state, recorder
         self.questions = Questionnaire(journal, state, recorder)
+        self.screens = Screens(journal, state, recorder, self.questions)
         self._cases: tuple[tuple[int, int], list[ReviewCase]] = (-1, -1), []  # as of a generation and event
 
     # ------------------------------------------------------------ agreement and audits

@@ -138,15 +138,16 @@ def _explain_without_columns(
         "--fidelity": request.fidelity is not None,
         "--plot": request.plot is not None,
     }
+    kind = "text" if items.holds_words else items.kind
     for name, given in of_rules.items():
         if given:
             raise UsageError(
-                f"{name} is about rules on columns, which {NAMES[items.kind]} do not have. Remove {name}."
+                f"{name} is about rules on columns, which {NAMES[kind]} do not have. Remove {name}."
             )
     if pair is not None:
         _print_why(subject, None, pair, as_json=request.as_json)
         return
-    if items.kind != "text":
+    if not items.holds_words:
         say(f"Rows are compared by {NEARNESS[items.kind]}. Explain two of them with --rows A B.")
         _print_examples(subject, items, request)
         return

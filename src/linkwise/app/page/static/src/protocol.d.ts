@@ -80,6 +80,7 @@ export interface SessionEvent {
   number: number;
   kind:
     | "answer"
+    | "sort"
     | "add"
     | "import"
     | "move"
@@ -98,6 +99,9 @@ export interface SessionEvent {
   values?: string[];
   answer: Answer;
   pairs: number;
+  /** Of rows that were sorted: how many were placed, and in how many piles. */
+  cards?: number;
+  piles?: number;
   text: string | null;
   changed: boolean;
   /** The number of the answer that a change, a confirmation or a note is about. */
@@ -156,7 +160,7 @@ export interface ConflictLink {
   values?: string[];
   answer: "yes" | "no";
   event: number | null;
-  kind: "answer" | "add" | "import" | "move" | "done";
+  kind: "answer" | "sort" | "add" | "import" | "move" | "done";
   /** Who gave the answer, or the file of an import. */
   source: string;
 }

@@ -83,6 +83,14 @@ export const fileName = (path) => path.split(/[\\/]/).at(-1) ?? path;
 export const clusterName = (cluster) =>
   cluster.name || (cluster.cluster < 0 ? "Noise" : `Cluster ${cluster.cluster}`);
 
+/** @type {Record<string, (event: SessionEvent) => string>} */
+const ABOUT_ANSWERS = {
+  change: ({ target, answer }) =>
+    `the change of answer ${target} to ${ANSWER_LABELS[answer] ?? "other piles"}`,
+  note: ({ target }) => `the note on answer ${target}`,
+  sure: ({ target }) => `the confirmation of answer ${target}`,
+};
+
 /**
  * An event of the session in a few words.
  * @param {SessionEvent} event
@@ -90,10 +98,10 @@ export const clusterName = (cluster) =>
 export function describeEvent(event) {
   const [first, second] = event.names ?? [];
   if (event.kind === "import") return `${formatCount(event.pairs, "pair")} from ${event.text || "a file"}`;
-  if (event.kind === "change")
-    return `the change of answer ${event.target} to ${ANSWER_LABELS[event.answer]}`;
-  if (event.kind === "note") return `the note on answer ${event.target}`;
-  if (event.kind === "sure") return `the confirmation of answer ${event.target}`;
+  if (event.kind === "sort") {
+    return `${formatCount(event.cards ?? 0, "card")} sorted into ${formatCount(event.piles ?? 0, "pile")}`;
+  }
+  if (event.kind in ABOUT_ANSWERS) return ABOUT_ANSWERS[event.kind](event);
   if (event.kind === "guidelines" || event.kind === "examples") return `the change of the ${event.kind}`;
   if (event.kind === "move") return `rows moved (${formatCount(event.pairs, "pair")})`;
   if (event.kind === "done") return `the cluster of ${first} is done`;
@@ -216,7 +224,7 @@ export function describeDetails(event) {
   const parts = [
     `${event.number}`,
     formatTime(event.when),
-    ["answer", "add", "move"].includes(event.kind) ? event.text : "",
+    ["answer", "sort", "add", "move"].includes(event.kind) ? event.text : "",
     event.kind === "add" ? "added" : "",
     event.changed ? "changed" : "",
     event.sure ? "confirmed" : "",
@@ -260,6 +268,7 @@ export function describeSource({ kind, event, source }, who) {
     answer: who ? `answer of ${who}` : "your answer",
     add: `added by ${who || "you"}`,
     import: `imported${source ? ` from ${source}` : ""}`,
+    sort: `rows that ${who || "you"} sorted`,
     move: `rows that ${who || "you"} moved`,
     done: "cluster marked as done",
   };
