@@ -186,7 +186,7 @@ export class QuestionCard {
   #showQuestion(state, question) {
     setText(this.eyebrow, describeNumber(state.counts.answers + 1, state.budget, question.why));
     setText(this.heading, QUESTION);
-    setText(this.beginning, describeBeginning(state.counts.answers + 1));
+    setText(this.beginning, describeBeginning(state.counts.answers + 1, state.learner));
     const shown = `${question.id} ${state.table?.encoding ?? ""}`; // the same rows may look otherwise
     if (this.#shown === shown) return;
     this.#shown = shown;
