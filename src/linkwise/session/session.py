@@ -292,6 +292,7 @@ class Session:
     find_difference = call_part("_data", SessionData.find_difference)
     recode = call_part("_data", SessionData.recode)
     join = call_part("_data", SessionData.join)
+    golden = call_part("_data", SessionData.golden)
     cluster_columns = call_part("_data", SessionData.cluster_columns)
     propose_columns = call_part("_data", SessionData.propose_columns)
     find_predictors = call_part("_data", SessionData.find_predictors)
