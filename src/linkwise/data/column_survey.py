@@ -56,7 +56,7 @@ class ColumnSurvey:
         return (
             f"{_percent(self.copies.share)} of the rows have {few} written nearly alike. If your groups are "
             "such records of the same person or thing, this is record linkage. Use --method records with "
-            "--text-by letters, which learns from answers what a match looks like (in Python, RecordLinkage).",
+            "--text-by letters, which learns from answers what a match is (in Python, RecordLinkage).",
         )
 
     def _note_shares(self) -> tuple[str, ...]:
