@@ -29,9 +29,9 @@ def listed_pairs(draw):
 
 
 @settings(deadline=None, max_examples=300)
-@given(listed_pairs())
-def test_groups_are_those_of_the_whole_table(pairs):
-    found, expected = native.group_by_log_odds(*pairs), reference.group_by_log_odds(*pairs)
+@given(listed_pairs(), st.sampled_from([0.0, 0.5, 3.0]))
+def test_groups_are_those_of_the_whole_table(pairs, growth):
+    found, expected = (module.group_by_log_odds(*pairs, growth=growth) for module in (native, reference))
     for name, values in zip(found._fields, expected, strict=True):
         np.testing.assert_array_equal(getattr(found, name), values, err_msg=name)
 
@@ -45,20 +45,20 @@ def test_many_rows():
     i, j, same = i[some], j[some], same[some]
     weight = np.round(rng.normal(np.where(same, 1.0, -1.5), 1.5), 3)
     answer = np.where(rng.random(len(i)) < 0.1, np.where(same, 30.0, -30.0), 0.0)
-    found = native.group_by_log_odds(n, i, j, weight, answer, -2.0)
-    expected = reference.group_by_log_odds(n, i, j, weight, answer, -2.0)
+    found = native.group_by_log_odds(n, i, j, weight, answer, -2.0, growth=0.5)
+    expected = reference.group_by_log_odds(n, i, j, weight, answer, -2.0, growth=0.5)
     np.testing.assert_array_equal(found.labels, expected[0])
     np.testing.assert_allclose(found.score, expected[1], rtol=1e-12, atol=1e-12)
     np.testing.assert_array_equal(found.n_pairs, expected[2])
     assert 5 < found.labels.max() < 25
 
 
-def group(n, *pairs, missing=-2.0):
+def group(n, *pairs, missing=-2.0, growth=0.0):
     """Groups of pairs (row, row, log-odds, answers)."""
     columns = list(zip(*pairs, strict=True)) or [[]] * 4
     dtypes = np.int64, np.int64, np.float64, np.float64
     arrays = (np.array(column, dtype) for column, dtype in zip(columns, dtypes, strict=True))
-    return native.group_by_log_odds(n, *arrays, missing)
+    return native.group_by_log_odds(n, *arrays, missing, growth=growth)
 
 
 def test_log_odds_are_averaged_and_answers_are_summed():
@@ -72,6 +72,17 @@ def test_pairs_that_are_not_listed_count_as_missing():
     pairs = (0, 1, 4.0, 0.0), (0, 2, 3.0, 0.0)
     assert group(3, *pairs).labels.tolist() == [0, 0, 0]
     assert group(3, *pairs, missing=-3.0).labels.tolist() == [0, 0, 1]
+
+
+def test_among_equal_scores_the_larger_group_takes_a_row():
+    pairs = [(1, 2, 3.0, 0.0), (1, 3, 3.0, 0.0), (2, 3, 3.0, 0.0)]  # a group of three, and row 0
+    pairs += [(0, 4, 1.0, 0.0), (1, 4, 1.0, 0.0), (2, 4, 1.0, 0.0), (3, 4, 1.0, 0.0)]
+    apart = [(0, 1, 0.0, -30.0)]
+    assert group(5, *pairs, *apart).labels.tolist() == [0, 1, 1, 1, 0]
+    found = group(5, *pairs, *apart, growth=0.5)
+    assert found.labels.tolist() == [0, 1, 1, 1, 1]
+    assert found.score[1] == 3 + 0.5 / 2, "the mean of two pairs, and a group of two"
+    assert found.score[4] == pytest.approx(1 + 0.5 * (1 / 2 + 1 / 3))
 
 
 def test_among_equal_scores_the_lowest_rows_merge_first():
@@ -115,6 +126,7 @@ GOOD = {
         ({"answer": np.ones(2, np.float32)}, TypeError, "answer .* float64"),
         ({"missing": 0.5}, ValueError, "missing must be at most 0, got 0.5"),
         ({"missing": np.nan}, ValueError, "missing must be at most 0"),
+        ({"growth": -0.5}, ValueError, "growth must not be negative, got -0.5"),
         ({"second": np.array([1, 1])}, ValueError, r"Pair 1 has row 1 twice\. Remove it"),
         ({"first": np.array([0, 1]), "second": np.array([1, 0])}, ValueError, "Pass each pair once"),
     ],

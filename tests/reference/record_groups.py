@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 
-def group_by_log_odds(n, first, second, weight, answer, missing, source=None):
+def group_by_log_odds(n, first, second, weight, answer, missing, source=None, *, growth):
     """Merge the two groups of the highest score while it is positive; note the decision about each pair."""
     odds, answers = np.full((n, n), missing), np.zeros((n, n))
     for i, j, w, a in zip(first, second, weight, answer, strict=True):
         odds[i, j] = odds[j, i] = w
         answers[i, j] = answers[j, i] = a
+    bonus = np.cumsum([0.0, 0.0, *(growth / size for size in range(2, n + 1))])
     groups = [[i] for i in range(n)]
     decision, weight_of = np.zeros((n, n)), np.ones((n, n))
 
@@ -18,7 +19,9 @@ def group_by_log_odds(n, first, second, weight, answer, missing, source=None):
         said = answers[np.ix_(A, B)].sum()
         found = odds[np.ix_(A, B)].sum() / (len(A) * len(B)) + said
         share = source is not None and {source[i] for i in A if source[i] >= 0} & {source[i] for i in B}
-        return -30.0 if found > 0 and said <= 0 and share else found
+        if found > 0 and said <= 0 and share:
+            return -30.0
+        return found + (bonus[len(A)] + bonus[len(B)]) if found > 0 else found
 
     def note(A, B):
         decision[np.ix_(A, B)] = decision.T[np.ix_(A, B)] = score(A, B)

@@ -427,3 +427,11 @@ def test_a_file_whose_piles_no_session_writes_is_damaged(tmp_path, change):
     path = store(tmp_path, change)
     with pytest.raises(SessionDamagedError):
         lw.Session.open(path).close()
+
+
+def test_an_undo_ends_screens_with_piles_that_it_takes_back():
+    session = begin(1)
+    screen = session.sets()[0]
+    session.undo()
+    assert session.sets()[0].known == ()
+    assert screen.known != ()

@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 import linkwise.native._native as library
 
+GROWTH = 0.5  # log-odds that a group gains when it grows by a factor of e
+
 
 class RecordGroups(NamedTuple):
     """Groups of rows, and what became of each pair."""
@@ -29,6 +31,8 @@ def group_by_log_odds(
     answer: NDArray[np.float64],
     missing: float,
     source: NDArray[np.int64] | None = None,
+    *,
+    growth: float = GROWTH,
 ) -> RecordGroups:
     """Name what `_native.group_by_log_odds` returns."""
-    return RecordGroups(*library.group_by_log_odds(n, first, second, weight, answer, missing, source))
+    return RecordGroups(*library.group_by_log_odds(n, first, second, weight, answer, missing, source, growth))

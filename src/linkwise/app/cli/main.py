@@ -32,6 +32,7 @@ from linkwise.app.project.options import (
     OF_SESSION,
     OVERLAP,
     SESSION,
+    SET,
     ExplainOptions,
     ProgramOptions,
     SessionOptions,
@@ -170,6 +171,7 @@ def ask_command(
     program: ProgramOptions,
     terminal: OnTerminal = False,
     as_json: Json = False,
+    set_size: Annotated[int | None, option_of(SET)] = None,
 ) -> None:
     """Ask about pairs of rows of FILE and cluster by the answers.
 
@@ -180,16 +182,16 @@ def ask_command(
     if program.command is not None:
         from linkwise.app.cli.commands.ask_program import ask_program
 
-        ask_program(file, reading, choice, kept, program, as_json=as_json)
+        ask_program(file, reading, choice, kept, program, as_json=as_json, set_size=set_size)
         return
     from linkwise.app.cli.commands.serve import PageAddress, can_open, serve
 
-    if not terminal and not as_json and can_open():
+    if not terminal and not as_json and set_size is None and can_open():
         serve(file, reading, choice, kept, PageAddress())
         return
     from linkwise.app.cli.commands.ask import ask
 
-    ask(file, reading, choice, kept, as_json=as_json)
+    ask(file, reading, choice, kept, as_json=as_json, set_size=set_size)
 
 
 @app.command("serve", cls=Command)

@@ -59,7 +59,7 @@ class RowView:
         if isinstance(content, bytes):
             return {"image": _to_url(content)}
         beside = {} if items.pixels is None else {"image": _to_url(png(items.pixels(row)))}
-        return beside if content is None else {**beside, items.kind: content}
+        return beside if content is None or items.kind == "record" else {**beside, items.kind: content}
 
 
 def _to_url(picture: bytes) -> str:
@@ -104,6 +104,8 @@ def compare_rows(
 
 def _find_shown(feature: Feature, fields: Mapping[str, Any]) -> str | None:
     """The field that shows a feature, None if it is the content of the row, or "" if nothing does."""
+    if feature.role == "document" and feature.source in fields:  # of records, whose texts are fields
+        return feature.source
     if feature.role in ("document", "image", "sample"):
         return None
     name = block_of(feature) or feature.source

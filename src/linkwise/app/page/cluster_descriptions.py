@@ -74,7 +74,7 @@ def choose_profiler(
         return by_words if columns is None else _join_profilers(create_profiler(columns), by_words)
     if columns is not None:
         return create_profiler(columns)
-    if items.kind == "text":
+    if items.holds_words:
         return create_text_profiler(lambda row: str(items.content(row)), n_rows)
     return None
 

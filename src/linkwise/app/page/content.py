@@ -229,7 +229,7 @@ class PageContent:
     def has_rules(self) -> bool:
         """Whether rules, or words, can describe the clusters."""
         items = self.view.items
-        return self.columns is not None or items.kind == "text" or items.side is not None
+        return self.columns is not None or items.holds_words or items.side is not None
 
     def advance_shares(self, stop: Callable[[], bool]) -> None:
         """Compute how many rows earlier answers moved, until `stop` returns True."""

@@ -14,12 +14,11 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, NamedTuple, Protocol
 
 from linkwise.app.programs.process_group import GRACE_S, ProcessGroup
 from linkwise.app.programs.replies import ProgramReply, UnusableReplyError, check_cost
 from linkwise.errors import ProgramError, short_repr
-from linkwise.session.team.leases import OpenQuestion
 from linkwise.wording import count_noun, quote_command, shorten
 
 FIRST_DELAY_S, MOST_DELAY_S = 0.2, 10.0  # before the program is started again
@@ -39,7 +38,8 @@ class _Sent(NamedTuple):
 class ChildProcess:
     """Sends questions to a program, and starts it again if it ends.
 
-    `to_json` returns the fields of a question, besides its id. The program may end so often in a row
+    `to_json` returns the fields of a question, besides its id, and `parse` reads the id of a question and the
+    reply from a line, by default an answer. The program may end so often in a row
     without a reply in between. `log` is called with a line about each start and each end, and about the
     first line of the program that is of no use; `close` tells how many there were.
     """
@@ -47,12 +47,14 @@ class ChildProcess:
     def __init__(
         self,
         command: Sequence[str],
-        to_json: Callable[[OpenQuestion], dict[str, Any]],
+        to_json: Callable[[Any], dict[str, Any]],
         *,
         restarts: int = 3,
         log: Callable[[str], object] | None = None,
+        parse: Callable[[bytes], tuple[str, ProgramReply]] | None = None,
     ) -> None:
         self._command, self._to_json, self._restarts = list(command), to_json, restarts
+        self._parse = parse_reply if parse is None else parse
         self._log = log or (lambda _: None)
         self._lock = threading.Lock()
         self._open: dict[str, _Sent] = {}  # in the order in which they were sent
@@ -71,7 +73,7 @@ class ChildProcess:
             self._start()
 
     # ------------------------------------------------------------ asking
-    def send(self, question: OpenQuestion) -> Future[Any]:
+    def send(self, question: Named) -> Future[Any]:
         """Send a question."""
         fields = {"id": question.id, **self._to_json(question)}
         line = json.dumps(fields, ensure_ascii=True).encode() + b"\n"
@@ -91,7 +93,7 @@ class ChildProcess:
                 self._restart()
             return future
 
-    def give_up(self, question: OpenQuestion) -> None:
+    def give_up(self, question: Named) -> None:
         """Keep a late reply for a repetition; end a program that has been silent since the question."""
         with self._lock:
             sent, process = self._open.pop(question.id, None), self._process
@@ -190,9 +192,9 @@ class ChildProcess:
         """Hand a reply to its question."""
         self._last_line = time.monotonic()
         try:
-            name, reply = parse_reply(line)
+            name, reply = self._parse(line)
         except UnusableReplyError as error:
-            name = error.name if isinstance(error, _UnusableLineError) else ""
+            name = error.name if isinstance(error, UnusableLineError) else ""
             if not name:
                 self._note_useless(NO_REPLY, str(error))
             with self._lock:
@@ -224,7 +226,15 @@ class ChildProcess:
             self._log(text)
 
 
-class _UnusableLineError(UnusableReplyError):
+class Named(Protocol):
+    """A question, or a screen of rows."""
+
+    @property
+    def id(self) -> str:
+        """Its identifier."""
+
+
+class UnusableLineError(UnusableReplyError):
     """A line that is no reply; `name` is the id of the question, if the line has one."""
 
     def __init__(self, message: str, name: str = "", cost: float = 0.0) -> None:
@@ -232,27 +242,33 @@ class _UnusableLineError(UnusableReplyError):
         self.name = name
 
 
-def parse_reply(line: bytes) -> tuple[str, ProgramReply]:
-    """Return the id of the question and the reply."""
+def read_fields(line: bytes) -> tuple[str, dict[str, Any], float]:
+    """Return the id of the question, the fields of the reply and its cost."""
     text = line.decode("utf-8", errors="replace").strip()
     try:
         fields = json.loads(text)
     except (ValueError, RecursionError):
         fields = None
     if not isinstance(fields, dict) or not isinstance(fields.get("id"), str):
-        raise _UnusableLineError(f"The program wrote a line that is no reply: {short_repr(text)}.")
+        raise UnusableLineError(f"The program wrote a line that is no reply: {short_repr(text)}.")
     name = fields["id"]
     try:
         cost = check_cost(fields.get("cost") or 0.0)
     except UnusableReplyError as error:
-        raise _UnusableLineError(str(error), name) from None
+        raise UnusableLineError(str(error), name) from None
     if fields.get("error") is not None:
-        raise _UnusableLineError(
+        raise UnusableLineError(
             f"The program reports an error: {shorten(str(fields['error']), 200)}", name, cost
         )
+    return name, fields, cost
+
+
+def parse_reply(line: bytes) -> tuple[str, ProgramReply]:
+    """Return the id of the question and the reply."""
+    name, fields, cost = read_fields(line)
     reason, given = fields.get("reason"), fields.get("answer")
     if given is not None and given not in ("yes", "no", "unsure"):
-        raise _UnusableLineError(
+        raise UnusableLineError(
             f"The program gave an unknown answer: {short_repr(given)}. It must be yes, no or unsure.",
             name,
             cost,
@@ -270,14 +286,14 @@ def _combine(given: str | None, probability: object, name: str, cost: float) -> 
         or not isinstance(probability, (int, float))
         or not 0 <= probability <= 1
     ):
-        raise _UnusableLineError(
+        raise UnusableLineError(
             f"The program gave a probability that is not a number from 0 to 1: {short_repr(probability)}.",
             name,
             cost,
         )
     share = float(probability)
     if given is not None and share != 0.5 and (share > 0.5) != (given == "yes"):
-        raise _UnusableLineError(
+        raise UnusableLineError(
             f"The program answered {given}, but its probability that the rows belong together is {share:g}.",
             name,
             cost,

@@ -50,7 +50,7 @@ def name_with_text(name_of: Callable[[int], str], items: Items) -> Callable[[int
     texts = None if items.side is None else items.side.texts
     if texts is not None:
         return lambda row: f"{name_of(row)}\n{texts[row]}"
-    if items.kind == "text":
+    if items.holds_words:
         return lambda row: f"{name_of(row)}\n{items.content(row)!s}"
     return name_of
 

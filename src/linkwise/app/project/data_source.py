@@ -181,7 +181,7 @@ _ANEW = "begin anew with another table and take the answers over: --show FILE --
 
 def columns_of_rules(rows: Rows) -> Encoded | None:
     """The columns in their own units in which rules are made: those that a person sees, if there are any."""
-    if rows.items.kind == "text":  # words tell more
+    if "text" in (rows.items.kind, rows.table.kind):  # words tell more
         return None
     if rows.side is not None and rows.side.columns is not None:
         return rows.side.columns

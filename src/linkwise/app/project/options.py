@@ -393,6 +393,15 @@ ANNOTATORS = CommandOption(
 )
 
 
+SET = CommandOption(
+    "--set",
+    "sort N rows at once into piles, not on the page",
+    OF_SESSION,
+    type=int,
+    metavar="N",
+    least=2,
+    most=100,
+)
 OVERLAP = CommandOption(
     "--overlap",
     "share of questions asked twice  [default: 0]",

@@ -52,6 +52,13 @@ class ColumnChoice(Protocol):
         """Apply what is proposed, or take weights back, and show what came of it."""
 
 
+class RejectingDisplay(Protocol):
+    """Shows why something is not stored."""
+
+    def reject(self, why: str) -> None:
+        """Show why a command stores nothing."""
+
+
 class Display(Protocol):
     """Shows the dialogue: a screen, or a stream of JSON."""
 
@@ -131,7 +138,7 @@ def run_dialogue(
                 with busy():
                     columns.press()
             continue
-        with _reject_errors(display, "This is the current question."):
+        with reject_errors(display, "This is the current question."):
             before = session.snapshot
             if command == "later":
                 with busy():
@@ -142,14 +149,14 @@ def run_dialogue(
             elif command == "undo":
                 with busy():
                     undone = session.undo()
-                display.confirm_undo(undone, *_compare(session, before))
+                display.confirm_undo(undone, *compare_clusters(session, before))
             elif isinstance(command, SuspectCommand):
                 _revise(session, display, command, busy)
             else:
                 with busy():
                     session.answer(command, question_id=question_id, **draft.remark())
                 draft.finish()
-                display.confirm_answer(command, *_compare(session, before))
+                display.confirm_answer(command, *compare_clusters(session, before))
 
 
 def run_audit(
@@ -188,13 +195,13 @@ def run_audit(
         if command == "quit":
             _report_lost_note(display, draft.note)
             return "quit"
-        with _reject_errors(display, "This is the next pair."):
+        with reject_errors(display, "This is the next pair."):
             before = session.snapshot
             if command == "undo":
                 with busy():
                     undone = session.undo(given[-1]) if given else None
                 del given[-1:]
-                display.confirm_undo(undone, *_compare(session, before))
+                display.confirm_undo(undone, *compare_clusters(session, before))
             elif isinstance(command, SuspectCommand):
                 _revise(session, display, command, busy)
             else:
@@ -202,7 +209,7 @@ def run_audit(
                     session.answer(command, question_id=asked.id, **draft.remark())
                 draft.finish()
                 given.append(_find_last_answer(session, asked.first, asked.second))
-                display.confirm_answer(command, *_compare(session, before))
+                display.confirm_answer(command, *compare_clusters(session, before))
     _report_lost_note(display, draft.note)
     return "exhausted"
 
@@ -218,7 +225,7 @@ def _find_question(session: Session, now: Snapshot) -> tuple[str | None, Questio
 
 
 @contextmanager
-def _reject_errors(display: Display, now: str) -> Iterator[None]:
+def reject_errors(display: RejectingDisplay, now: str) -> Iterator[None]:
     """Show errors after which the dialogue goes on; `now` says what is shown then."""
     try:
         yield
@@ -250,15 +257,15 @@ def _revise(session: Session, display: Display, command: SuspectCommand, busy: B
     elif command.action == "back":
         with busy():
             undone = session.undo(suspect.number)
-        display.confirm_undo(undone, *_compare(session, before))
+        display.confirm_undo(undone, *compare_clusters(session, before))
     elif command.action == "turn":
         with busy():
             session.change(suspect.number, OPPOSITE[suspect.answer])
-        display.confirm_revision("turn", suspect, *_compare(session, before))
+        display.confirm_revision("turn", suspect, *compare_clusters(session, before))
     else:
         with busy():
             session.set_sure(suspect.number)
-        display.confirm_revision("sure", suspect, *_compare(session, before))
+        display.confirm_revision("sure", suspect, *compare_clusters(session, before))
 
 
 def _show_question(
@@ -278,7 +285,7 @@ def _show_question(
         columns.update()
 
 
-def _compare(session: Session, before: Snapshot) -> tuple[Status, str]:
+def compare_clusters(session: Session, before: Snapshot) -> tuple[Status, str]:
     """The status of now, and which rows have moved since."""
     now = session.snapshot
     return now.status, describe_moves(find_moves(before.labels, now.labels), now.names)

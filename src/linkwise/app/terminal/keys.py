@@ -112,12 +112,11 @@ class Reader(Protocol):
 
 
 class LineReader:
-    """Reads the lines of a stream."""
+    """Reads the lines of a stream; `is_timed` says whether a person types them."""
 
-    is_timed = False
-
-    def __init__(self, stream: TextIO) -> None:
+    def __init__(self, stream: TextIO, *, is_timed: bool = False) -> None:
         self.stream = stream
+        self.is_timed = is_timed
 
     def forget(self) -> None:
         """Drop nothing: a script may send all answers at once."""

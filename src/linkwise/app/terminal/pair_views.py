@@ -160,7 +160,7 @@ def _draw_curves(items: Items, rows: tuple[int, int], names: Pair, width: int, l
     contents = [items.content(row) for row in rows]
     first, second = (np.array(content, dtype=np.float64) for content in contents)
     columns = (width - GAP) // 2
-    low, high = _value_range(np.concatenate([first, second]))
+    low, high = find_value_range([first, second])
     drawn = [Text(draw_braille(curve, low, high, columns, min(lines - 1, 12))) for curve in (first, second)]
     scale = f"both from {format_cell(low)} (below) to {format_cell(high)} (above), {len(first)} samples"
     return Group(_side_by_side(names, drawn[0], drawn[1], columns), Text(scale, style="dim"))
@@ -175,7 +175,7 @@ def draw_means(labels: NDArray[np.integer], items: Items, columns: int, lines: i
         known = np.isfinite(of_cluster)
         total = np.where(known, of_cluster, 0).sum(axis=0)
         means.append(np.where(known.any(axis=0), total / np.maximum(known.sum(axis=0), 1), np.nan))
-    low, high = _value_range(np.concatenate(means))
+    low, high = find_value_range(means)
     scale = f"  mean curve, from {format_cell(low)} (below) to {format_cell(high)} (above):"
     return [
         [scale, *(f"  {line}" for line in draw_braille(mean, low, high, columns, lines).split("\n"))]
@@ -183,7 +183,9 @@ def draw_means(labels: NDArray[np.integer], items: Items, columns: int, lines: i
     ]
 
 
-def _value_range(values: NDArray[np.float64]) -> tuple[float, float]:
+def find_value_range(curves: Sequence[NDArray[np.float64]]) -> tuple[float, float]:
+    """The lowest and the highest value of some curves."""
+    values = np.concatenate([np.asarray(curve, dtype=np.float64) for curve in curves])
     known = values[np.isfinite(values)]
     return (float(known.min()), float(known.max())) if known.size else (0.0, 0.0)
 

@@ -40,7 +40,8 @@ class Items:
         ``fields(row)`` returns the names and values shown beside the content. A record has nothing else.
     content : callable
         ``content(row)`` returns the str of a text; the bytes of an image, a PNG of at most 256 pixels a side;
-        the list of float of a series, None where a value is missing; or None for a record.
+        the list of float of a series, None where a value is missing; for a record that consists of texts,
+        these, and for any other None.
     pixels : callable, or None
         ``pixels(row)`` returns the picture of an image, or one beside a record or a text, as ndarray of shape
         (height, width) or (height, width, 3), uint8. None if there are no pictures.
@@ -53,6 +54,11 @@ class Items:
     content: Callable[[int], Content]
     pixels: Callable[[int], NDArray[np.uint8]] | None = None
     side: SideTable | None = None
+
+    @property
+    def holds_words(self) -> bool:
+        """Whether the content is a text, whose words tell clusters apart."""
+        return self.kind == "text" or (self.kind == "record" and isinstance(self.content(0), str))
 
 
 @dataclass(frozen=True, eq=False)

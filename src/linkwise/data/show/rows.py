@@ -91,7 +91,7 @@ class Rows:
     @property
     def shown_numbers(self) -> Encoded | None:
         """The rows as the numbers that a person sees; None where there are none."""
-        if self.items.kind != "record":
+        if self.items.kind != "record" or self.table.kind == "text":
             return None
         return self.encoded if self.side is None else self.side.columns
 
@@ -167,6 +167,8 @@ def items_of(table: Table) -> Items:
         return series_items(read_curves(table.frame, table.columns), fields)
     columns = [[word or "" for word in to_words(table.frame[name])] for name in texts]
     shown = ["\n\n".join(filter(None, words)) or MISSING for words in zip(*columns, strict=True)]
+    if len(texts) > 1 and table.reading.text_by == "letters":  # records, which people compare by columns
+        return show_pixels(table, Items("record", table.item, lambda row: shown[row]))
     return text_items(shown, fields)
 
 

@@ -1,11 +1,15 @@
 // Groups of records: the two groups whose pairs are most probably matches become one, while that is more probable
 // than not.
 //
-// The score of two groups is the mean log-odds over all pairs between them, plus the sum over the answers. Only pairs
-// that are listed have log-odds of their own. All others have the same, which are not positive, so two groups without
-// a listed pair never merge, and an edge between two groups has all that a score needs: a sum, the number of its
-// listed pairs and the answers. A heap has the edges of positive score. What a merge changes is put into it anew, and
-// older entries no longer count. So the merges are exactly those of a table of all groups, without the table.
+// The score of two groups is the mean log-odds over all pairs between them, plus the sum over the answers, plus a bonus
+// for their sizes if that is positive. Only pairs that are listed have log-odds of their own. All others have the same,
+// which are not positive, so two groups without a listed pair never merge, and an edge between two groups has all that
+// a score needs: a sum, the number of its listed pairs and the answers. A heap has the edges of positive score. What a
+// merge changes is put into it anew, and older entries no longer count. So the merges are exactly those of a table of
+// all groups, without the table.
+//
+// The bonus grows as the logarithm of the number of pairs. It is made of harmonic numbers, which are the same on every
+// machine.
 //
 // Rows may have a source. Groups with rows of one source do not merge, unless answers say so.
 #include <algorithm>
@@ -46,8 +50,10 @@ class RecordGroups {
    public:
     // score and n_pairs of each edge, (m,), are written. source is nullptr, or has (n,) numbers, below 0 for none.
     RecordGroups(const int64_t* first, const int64_t* second, const double* weight, const double* answer, int64_t n,
-                 int64_t m, double missing, const int64_t* source, double* score, double* n_pairs)
-        : missing_(missing), score_(score), n_pairs_(n_pairs), size_(n, 1), group_(n), edges_(m), around_(n) {
+                 int64_t m, double missing, const int64_t* source, double growth, double* score, double* n_pairs)
+        : missing_(missing), bonus_(n + 1), score_(score), n_pairs_(n_pairs), size_(n, 1), group_(n), edges_(m),
+          around_(n) {
+        for (int64_t size = 2; size <= n; ++size) bonus_[size] = bonus_[size - 1] + growth / static_cast<double>(size);
         std::vector<int32_t> degree(n);
         for (int64_t e = 0; e < m; ++e) ++degree[first[e]], ++degree[second[e]];
         for (int64_t i = 0; i < n; ++i) around_[i].reserve(degree[i]), group_[i] = static_cast<int32_t>(i);
@@ -123,6 +129,7 @@ class RecordGroups {
         const double others = missing_ * (n_pairs_[e] - edge.n_listed);
         score_[e] = (edge.sum + others) / n_pairs_[e] + edge.answers;
         if (score_[e] > 0 && edge.answers <= 0 && share_source(edge.a, edge.b)) score_[e] = kApart;
+        if (score_[e] > 0) score_[e] += bonus_[size_[edge.a]] + bonus_[size_[edge.b]];
         return score_[e] > 0;
     }
 
@@ -178,6 +185,7 @@ class RecordGroups {
     }
 
     const double missing_;
+    std::vector<double> bonus_;  // by the size of a group
     double *score_, *n_pairs_;
     std::vector<int64_t> size_;
     std::vector<int32_t> group_;  // by the lowest row of a group: the group that it was put into, or itself
@@ -187,7 +195,7 @@ class RecordGroups {
 };
 
 auto group_by_log_odds(int64_t n, Vector<int64_t> first, Vector<int64_t> second, Vector<double> weight,
-                       Vector<double> answer, double missing, std::optional<Vector<int64_t>> source) {
+                       Vector<double> answer, double missing, std::optional<Vector<int64_t>> source, double growth) {
     constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
     const int64_t m = first.shape(0);
     check_between("n", n, 1, kMost);
@@ -199,6 +207,7 @@ auto group_by_log_odds(int64_t n, Vector<int64_t> first, Vector<int64_t> second,
     check_shape("answer", answer, m);
     check_shape("source", source, n);
     if (!(missing <= 0)) refuse("missing must be at most 0, got ", missing);
+    if (!(growth >= 0)) refuse("growth must not be negative, got ", growth);
     for (int64_t e = 0; e < m; ++e)
         if (first.data()[e] == second.data()[e])
             refuse("Pair ", e, " has row ", first.data()[e], " twice. Remove it.");
@@ -208,7 +217,7 @@ auto group_by_log_odds(int64_t n, Vector<int64_t> first, Vector<int64_t> second,
     {
         nb::gil_scoped_release release;
         RecordGroups groups(first.data(), second.data(), weight.data(), answer.data(), n, m, missing,
-                            data_or_null(source), score.get(), n_pairs.get());
+                            data_or_null(source), growth, score.get(), n_pairs.get());
         is_repeated = groups.is_listed_twice();
         if (!is_repeated) groups.merge(), groups.number_groups(label.get());
     }
@@ -227,10 +236,12 @@ The score of two groups is the mean log-odds over all pairs of rows between them
 first and second, (m,), are the rows of the pairs that are listed, each once; weight, (m,), their log-odds; answer,
 (m,), the log-odds that answers add. All other pairs have log-odds of missing, at most 0. Among equal scores the
 groups of the lowest rows merge first. Groups that have rows of one source, (n,), do not merge and score -30,
-unless answers are for it; a negative number is none. Returns labels (n,), by the lowest rows; and for each pair the score (m,) at
-which its rows met, or that keeps them apart, with the number of pairs (m,) between the two groups there.)",
+unless answers are for it; a negative number is none. To a score above 0 is added growth (1/2 + ... + 1/s) for the
+size s of each group, so that of two groups that a row may belong to with equal log-odds the larger takes it. Returns
+labels (n,), by the lowest rows; and for each pair the score (m,) at which its rows met, or that keeps them apart, with
+the number of pairs (m,) between the two groups there.)",
            count("n"), nb::arg("first"), nb::arg("second"), nb::arg("weight"), nb::arg("answer"), nb::arg("missing"),
-           nb::arg("source").none());
+           nb::arg("source").none(), nb::arg("growth"));
 }
 
 }  // namespace linkwise

@@ -81,11 +81,13 @@ class ValueTree {
    private:
     void draw_rows() {
         std::fill(count_.begin(), count_.end(), 0);
-        for (int64_t i = 0; i < p_.n; ++i) ++count_[static_cast<int64_t>(random_.uniform() * static_cast<double>(p_.n))];
+        for (int64_t i = 0; i < p_.n; ++i) ++count_[draw_place(p_.n)];
         rows_.clear();
         for (int64_t i = 0; i < p_.n; ++i)
             if (count_[i] > 0) rows_.push_back(i);
     }
+
+    int64_t draw_place(int64_t size) { return static_cast<int64_t>(random_.uniform() * static_cast<double>(size)); }
 
     double weight(int64_t row) const { return p_.weight[row] * count_[row]; }
 
@@ -111,7 +113,7 @@ class ValueTree {
         if (at.end - at.begin < 2 * p_.least || is_pure(at)) return best;
         int64_t tried = 0;
         for (int64_t f = 0; f < p_.d && tried < p_.tried; ++f) {
-            std::swap(features_[f], features_[f + static_cast<int64_t>(random_.uniform() * static_cast<double>(p_.d - f))]);
+            std::swap(features_[f], features_[f + draw_place(p_.d - f)]);
             const float* column = p_.columns.data() + features_[f] * p_.n;
             float low = column[rows_[at.begin]], high = low;
             for (int64_t i = at.begin; i < at.end; ++i) {

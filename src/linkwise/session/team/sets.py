@@ -111,10 +111,14 @@ class Screens:
         return [lease.screen for lease in found]
 
     def _is_open(self, lease: ScreenLease) -> bool:
-        """Whether a screen waits to be sorted: nobody has sorted it, or answered about a new card of it."""
+        """Whether a screen waits to be sorted.
+
+        Nobody has sorted it, or answered about a new card of it, and no undo has taken back its known piles.
+        """
         if self._state.is_sorted(lease.screen.rows, lease.place.start):
             return False
-        return lease.new.isdisjoint(self._state.evidence_now().groups().row.tolist())
+        answered = set(self._state.evidence_now().groups().row.tolist())
+        return lease.new.isdisjoint(answered) and all(answered & {*pile} for pile in lease.screen.known)
 
     # ------------------------------------------------------------ taking
     def sort(

@@ -37,9 +37,11 @@ from linkwise.app.terminal.keys import KeyReader, LineReader, Reader, is_interac
 from linkwise.app.terminal.pair_views import add_pictures, choose_pair_view
 from linkwise.app.terminal.progress import busy, show_bar
 from linkwise.app.terminal.protocol import JsonLines
+from linkwise.app.terminal.sorting_dialogue import SortingJson, SortingTerminal, run_sorting
 from linkwise.data import Encoded
 from linkwise.data.reading import Reading
 from linkwise.learn.learner import Question
+from linkwise.learn.pair_explanation import describe_effects
 from linkwise.reasons.sentences import describe_shares
 from linkwise.session.session import Session, Status
 from linkwise.session.state.event_lists import write_guidelines
@@ -57,6 +59,7 @@ def ask(
     kept: SessionOptions,
     *,
     as_json: bool = False,
+    set_size: int | None = None,
 ) -> None:
     """Ask about the rows of `file`, on the terminal or as a stream of JSON."""
     data, path = choose_files(file, kept.session)
@@ -72,7 +75,9 @@ def ask(
                 agreed = replace(kept, replay=True)
                 project = open_project(data, path, reading, choice, agreed, progress=progress)
     with project.session, report_interrupt(project.session, project.path, resume_command(data, path)):
-        if as_json:
+        if set_size is not None:
+            _sort(project, set_size, kept.budget, as_json=as_json)
+        elif as_json:
             _ask_in_json(project, kept.budget)
         else:
             _ask_on_terminal(project, kept.budget)
@@ -134,6 +139,7 @@ def make_terminal(
     budget: int | None = None,
     is_complete: bool = False,
     current: Callable[[], Project] | None = None,
+    kind: type[Terminal] = Terminal,
 ) -> Terminal:
     """The dialogue on a terminal, which shows the guidelines first; an audit has not all keys.
 
@@ -144,7 +150,7 @@ def make_terminal(
     guidelines = write_guidelines(project.session.guidelines, project.session.examples, namer)
     if guidelines:
         console.print(screen.draw_guidelines(guidelines), highlight=False)
-    return Terminal(
+    return kind(
         console,
         make_pair_view(project),
         namer,
@@ -155,6 +161,7 @@ def make_terminal(
         with_columns=is_complete,
         with_later=is_complete,
         text_of=name_with_text(namer, project.items),
+        explain=lambda first, second: current().session.explain_pair(first, second),
     )
 
 
@@ -166,6 +173,23 @@ def make_json_lines(project: Project) -> JsonLines:
 def _ask_in_json(project: Project, budget: int | None) -> None:
     say_opening(project)
     run_dialogue(project.session, make_json_lines(project), LineReader(sys.stdin), budget=budget)
+
+
+def _sort(project: Project, size: int, budget: int | None, *, as_json: bool) -> None:
+    """Let the person sort several rows at once, by lines that they type."""
+    if as_json:
+        say_opening(project)
+        lines = SortingJson(make_row_reader(project), project.session.ids.__getitem__, str(project.path))
+        run_sorting(project.session, lines, LineReader(sys.stdin), size, budget=budget)
+        return
+    console = Console()
+    note_opening(project.path)
+    project = show_opening(project, console)
+    terminal = make_terminal(project, console, budget=budget, kind=SortingTerminal)
+    assert isinstance(terminal, SortingTerminal)
+    terminal.items = project.items
+    reader = LineReader(sys.stdin, is_timed=is_interactive())
+    run_sorting(project.session, terminal, reader, size, budget=budget, busy=choose_spinner(project.session))
 
 
 def describe_opening(project: Project) -> tuple[str, tuple[str, ...]]:
@@ -250,6 +274,8 @@ def describe_weights(project: Project) -> str | None:
     shares = project.session.column_shares
     if shares is not None:
         return describe_shares(shares, project.encoded.features)
+    if (effects := project.session.column_effects) is not None:
+        return describe_effects(effects) or None
     proposal = propose_columns(project)
     return None if proposal is None else describe_proposal(proposal.less, proposal.more)
 

@@ -29,6 +29,7 @@ from linkwise.app.cli.commands.ask import (
 from linkwise.app.programs.answer import Answered, Conversation, Limits, check_limits
 from linkwise.app.programs.child_process import ChildProcess
 from linkwise.app.programs.interrupts import defer_interrupt, interrupt_at_end
+from linkwise.app.programs.pile_replies import RETRIES, SortingConversation, parse_piles_reply, write_screen
 from linkwise.app.project.exit_codes import UsageError, say
 from linkwise.app.project.method_choice import MethodChoice
 from linkwise.app.project.options import ProgramOptions, SessionOptions
@@ -40,7 +41,7 @@ from linkwise.app.terminal.progress import busy
 from linkwise.app.terminal.protocol import emit
 from linkwise.data.reading import Reading
 from linkwise.errors import ProgramError
-from linkwise.session.session import Session
+from linkwise.session.session import Screen, Session
 from linkwise.session.team.audit import AuditReport, describe_audit
 from linkwise.session.team.leases import OpenQuestion
 from linkwise.wording import count_noun, strip_controls
@@ -63,8 +64,9 @@ def ask_program(
     program: ProgramOptions,
     *,
     as_json: bool = False,
+    set_size: int | None = None,
 ) -> None:
-    """Let a program answer the questions about the rows of `file`."""
+    """Let a program answer the questions about the rows of `file`, or sort screens of `set_size` rows."""
     words = split_command(program.command or "")
     source = name_of_program(words) if program.source is None else " ".join(program.source.split())
     limits = read_limits(program)
@@ -79,7 +81,10 @@ def ask_program(
     with project.session, report_interrupt(project.session, project.path, go_on):
         if program.audit is not None and not project.session.status.is_fallible:
             raise UsageError("--audit needs answers that may be wrong. Remove --error-rate 0.")
-        done = _converse(project, words, source, limits, kept.budget, is_quiet=bool(program.is_quiet))
+        retries = RETRIES if program.retries is None else program.retries
+        limits = replace(limits, retries=limits.retries if set_size is None else retries)
+        is_quiet = bool(program.is_quiet)
+        done = _converse(project, words, source, limits, kept.budget, set_size, is_quiet=is_quiet)
         _report(project, source, done, as_json=as_json)
         if program.audit is not None and done.reason != "failed":
             _audit(project, source, program.audit, as_json=as_json)
@@ -144,7 +149,14 @@ def add_source(rate: Any, source: str) -> Any:
 
 # ---------------------------------------------------------------- asking
 def _converse(
-    project: Project, words: list[str], source: str, limits: Limits, budget: int | None, *, is_quiet: bool
+    project: Project,
+    words: list[str],
+    source: str,
+    limits: Limits,
+    budget: int | None,
+    set_size: int | None,
+    *,
+    is_quiet: bool,
 ) -> Answered:
     """Ask the program until it ends or a limit is reached."""
     session = project.session
@@ -154,9 +166,20 @@ def _converse(
     if budget is not None:
         limits = replace(limits, budget=max(0, budget - session.status.n_answers))
     to_json, namer = make_json(project), make_row_namer(project)
+    parse = None if set_size is None else parse_piles_reply
     with interrupt_at_end():
-        child = ChildProcess(words, to_json, restarts=limits.retries, log=log)
+        child = ChildProcess(
+            words,
+            to_json if set_size is None else make_screen_json(project),
+            restarts=limits.retries,
+            log=log,
+            parse=parse,
+        )
         try:
+            if set_size is not None:
+                return SortingConversation(
+                    session, child, limits, source, set_size, limits.retries, log or str
+                ).run()
             return Conversation(session, child, limits, source, log=log, name_of=namer).run()
         finally:
             with defer_interrupt():
@@ -188,6 +211,13 @@ def make_json(project: Project) -> Callable[[OpenQuestion], dict[str, Any]]:
         }
 
     return to_json
+
+
+def make_screen_json(project: Project) -> Callable[[Screen], dict[str, Any]]:
+    """Return a function that writes a screen for a program."""
+    read_row, ids = make_row_reader(project), project.session.ids
+    guidelines = project.session.guidelines or None
+    return lambda shown: {**write_screen(shown, ids, read_row), "guidelines": guidelines}
 
 
 def _report(project: Project, source: str, done: Answered, *, as_json: bool) -> None:
