@@ -277,12 +277,15 @@ def _choose(state: RecordState) -> ChosenPair | None:
     is_open = ~state.evidence.has_verdict(np.column_stack([pairs.first, pairs.second]))
     if (askable := state.problem.askable) is not None:
         is_open &= askable[pairs.first] & askable[pairs.second]
+    is_busy = np.zeros(int(grouping.labels.max()) + 1, dtype=bool)
+    is_busy[grouping.labels[state.recent_rows()]] = True
     return choose_pair(
         state.log_odds,
         grouping.score,
         grouping.n_decided,
         is_inside,
         is_open,
+        is_busy[grouping.labels[pairs.first]] | is_busy[grouping.labels[pairs.second]],
         state.problem.seed,
         len(state.evidence),
     )

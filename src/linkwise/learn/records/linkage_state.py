@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from hashlib import blake2b
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -123,6 +124,11 @@ class RecordState:
         self.unheard = self.log_odds.copy()
         self.unheard[at] = model.held_out
         self.model, self.grouping = model, None
+
+    def recent_rows(self) -> NDArray[np.int64]:
+        """The rows of answers that the model does not know yet."""
+        recent = islice(self.evidence, self.n_fitted, None)
+        return np.array([fact.pair for fact in recent], dtype=np.int64).ravel()
 
     def read_answers(self) -> PairAnswers:
         """Read the answers, and compare pairs that were no candidates but are told about."""
