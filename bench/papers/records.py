@@ -5,7 +5,8 @@
 
 FP is the harmonic mean of purity and inverse purity, F1 that of precision and recall over pairs of rows.
 Right answers come with the error rate 0, wrong ones with a rate that linkwise has to estimate. The first
-table shows how many pairs a row has as candidates, and how many true matches are among them.
+table shows how many pairs a row has as candidates, and how many true matches are among them. A development
+set is measured with a prior that was learned without it.
 """
 
 from __future__ import annotations
@@ -19,8 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array
 
+import linkwise
 from bench.harness import add_common_options, find_source, format_table, out_folder, run_cells
-from bench.papers.records_sets import SETS, find_table, read_classes, read_frame, read_records
+from bench.papers.records_sets import SETS, find_table, leave_out, read_classes, read_frame, read_records
 from bench.results import write_csv
 from bench.suites.cell_store import Cell, Row
 from linkwise import RecordLinkage, Session, TruthOracle
@@ -59,6 +61,7 @@ def score(classes: NDArray[np.int64], labels: NDArray[np.int32]) -> dict[str, fl
 def measure_candidates(cell: Cell, checkouts: Path) -> Row:
     """Candidates of a set: pairs a row, and the share of the true matches."""
     name = cell[1]
+    leave_out(name)
     records, classes = read_records(name, checkouts), read_classes(name, checkouts)
     pairs = find_candidates(records, chance_of_cosine, seed=0)
     size = np.bincount(classes)
@@ -80,7 +83,9 @@ def measure(cell: Cell, checkouts: Path) -> Row:
     oracle = TruthOracle(classes, noise=rate, random_state=int(run))
     row: Row = {}
     learner = RecordLinkage(random_state=int(run))
-    with Session(read_frame(name, checkouts), learner, id="id", error_rate=None if rate else 0) as session:
+    leave_out(name)
+    rows = linkwise.read(read_frame(name, checkouts), id="id", as_is=True)
+    with Session(rows, learner, error_rate=None if rate else 0) as session:
         n_asked = 0
         for n in range(max(AT) + 1):
             if n in AT:

@@ -18,7 +18,11 @@ from browser.presenters import (
     press_early,
     read,
 )
+from linkwise.app.page.presented_items import present_session
 from linkwise.learn.advice import StopAdvice
+from linkwise.learn.records.linkage import RecordLinkage
+from linkwise.session.session import Session
+from record_worlds import draw_world
 
 pytestmark = pytest.mark.slow
 
@@ -273,6 +277,29 @@ def test_guess_is_hidden_until_asked_for(wine, browse):
     assert why.inner_text()
     press(page, "s")
     assert not guess.is_visible()
+
+
+def test_the_guess_of_linked_records_has_a_bar_for_each_column(served, browse):
+    world = draw_world()
+    session = Session(world.table, RecordLinkage(random_state=0))
+    page = browse(served(lambda: present_session(session)))
+    bars = page.locator(".lw-guess .lw-part-track")
+    assert not bars.first.is_visible()
+    page.keyboard.press("g")
+    told = page.locator(".lw-guess").inner_text()
+    assert "All in all, one record is" in told
+    names = page.locator(".lw-guess .lw-part-name").all_inner_texts()
+    assert names == ["name", "street", "phone", "as wholes"]
+    found = session.explain_pair(session.question.first, session.question.second)
+    parts = [*found.columns.values(), found.whole]
+    for bar, part in zip(page.locator(".lw-part").all(), parts, strict=True):
+        place, track = bar.bounding_box(), bar.locator("..").bounding_box()
+        middle = track["x"] + track["width"] / 2
+        end = place["x"] if part > 0 else place["x"] + place["width"]
+        assert end == pytest.approx(middle, abs=1), "it begins in the middle"
+        assert place["width"] <= track["width"] / 2 + 1
+    announced = page.evaluate(STATUS)
+    assert announced.endswith("probable.") or announced.endswith("records.") or announced.endswith("record.")
 
 
 def test_saved_appears_after_the_reply(wine, browse):

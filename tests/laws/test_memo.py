@@ -13,6 +13,7 @@ from linkwise.learn.abilities import (
     SupportsColumnShares,
     SupportsConfidence,
     SupportsDescribe,
+    SupportsExplainPairs,
     SupportsRepresentatives,
 )
 from linkwise.learn.memo import Memo
@@ -39,6 +40,7 @@ def report(learner, run):
         (SupportsDescribe, lambda: tuple(learner.describe(state))),
         (SupportsRepresentatives, lambda: learner.representatives(state)),
         (SupportsColumnShares, lambda: learner.column_shares(state)),
+        (SupportsExplainPairs, lambda: list(learner.column_effects(state).values())),
         (SupportsConfidence, lambda: learner.confidence(state)),
         (SupportsAdvise, lambda: [] if (found := learner.advise(state)) is None else astuple(found)),
     )

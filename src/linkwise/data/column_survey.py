@@ -56,8 +56,7 @@ class ColumnSurvey:
         return (
             f"{_percent(self.copies.share)} of the rows have {few} written nearly alike. If your groups are "
             "such records of the same person or thing, this is record linkage. Use --method records with "
-            "--text-by letters, which finds the threshold between same and different records (in Python, "
-            "RecordLinkage). For more than 10 000 rows use a program such as dedupe or Splink.",
+            "--text-by letters, which learns from answers what a match is (in Python, RecordLinkage).",
         )
 
     def _note_shares(self) -> tuple[str, ...]:

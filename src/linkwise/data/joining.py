@@ -233,11 +233,11 @@ def join_file(
     refuse_lone_surrogates(columns.names or (), "the names of clusters")
     if needs_table(data, reading):
         assert frame is not None
-        joined = _write_frame(to_polars(frame), columns, ending, ",")
+        joined = write_frame(to_polars(frame), columns, ending, ",")
         if reading.series_by is None:
             return joined
         return joined._replace(notes=[*joined.notes, "The new file has one row for each curve."])
-    contents = read_file(data, _read_as_written(reading, ending))
+    contents = read_file(data, read_as_written(reading, ending))
     own, reading = contents.ending, contents.reading
     said = [] if reading.encoding in (None, "utf-8") else [UTF8_NOTE.format(reading.encoding)]
     if contents.is_plain:
@@ -250,13 +250,13 @@ def join_file(
         raw = None
         said += _note_changes(reading, own)
     if own in TEXT_ENDINGS:
-        joined = _join_text(raw, contents.written, reading, columns, ending)
+        joined = join_text(raw, contents.written, reading, columns, ending)
     else:
-        joined = _write_frame(contents.written, columns, ending, ",")
+        joined = write_frame(contents.written, columns, ending, ",")
     return joined._replace(notes=[*joined.notes, *said])
 
 
-def _read_as_written(reading: Reading, ending: str) -> Reading:
+def read_as_written(reading: Reading, ending: str) -> Reading:
     """How to read a file again for the new one, which keeps nested fields where it can."""
     keeps = reading.keep_nested is False and ending in (".parquet", *ARROW)
     return replace(reading, keep_nested=True) if keeps else reading
@@ -292,10 +292,10 @@ def join_side_table(
     if ids is not None and not any(list(ids) == [str(v) for v in frame[name]] for name in frame.columns):
         taken = choose_free_name("id", frame.columns)
         frame = frame.select(pl.Series(taken, list(ids)), pl.all())
-    return _write_frame(frame, columns, ending, ",")
+    return write_frame(frame, columns, ending, ",")
 
 
-def _join_text(
+def join_text(
     raw: bytes | None, frame: pl.DataFrame, reading: Reading, columns: ClusterColumns, ending: str
 ) -> Joined:
     """Put the clusters beside the columns of delimited text, whose bytes stay if `raw` is given."""
@@ -311,7 +311,7 @@ def _join_text(
         note = "Numbers and dates are written as such, and other cells as they stand in the data."
         joined = _write_sheet(_type_cells(frame, parsed), columns)
         return joined._replace(notes=[*joined.notes, note])
-    return _write_frame(frame, columns, ending, delimiter, has_commas)
+    return write_frame(frame, columns, ending, delimiter, has_commas)
 
 
 def _delimiter_of(ending: str, own: str) -> str:
@@ -419,7 +419,7 @@ def _write_sheet(cells: Mapping[str, Sequence[Any]], columns: ClusterColumns) ->
     return Joined(write_sheet({**cells, **dict(new)}, "clusters"), notes)
 
 
-def _write_frame(
+def write_frame(
     frame: pl.DataFrame, columns: ClusterColumns, ending: str, delimiter: str, has_commas: bool = False
 ) -> Joined:
     """Write a table with its clusters as another kind of file."""

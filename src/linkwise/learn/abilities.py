@@ -14,6 +14,7 @@ from linkwise.data.columns.table import Table
 from linkwise.learn.advice import StopAdvice
 from linkwise.learn.item_labels import Shown
 from linkwise.learn.learner import Learner, Problem, Progress
+from linkwise.learn.pair_explanation import PairExplanation
 
 
 @runtime_checkable
@@ -93,6 +94,42 @@ class SupportsColumnShares(Protocol):
         -------
         ndarray of shape (n_features,) or None
             Share of each column of X, sum 1; None before the run has learned it.
+        """
+
+
+@runtime_checkable
+class SupportsExplainPairs(Protocol):
+    """A learner that can tell which columns speak for the match of two rows."""
+
+    def explain_pair(self, state: Any, first: int, second: int, /) -> PairExplanation:
+        """Explain why two rows match or not, by what the learner knows of columns.
+
+        Parameters
+        ----------
+        state : object
+            The state of the run.
+        first, second : int
+            Two different rows.
+
+        Returns
+        -------
+        PairExplanation
+            What each column adds.
+        """
+
+    def column_effects(self, state: Any, /) -> dict[str, float]:
+        """Measure how much each column counts.
+
+        Parameters
+        ----------
+        state : object
+            The state of the run.
+
+        Returns
+        -------
+        dict of str to float
+            How far the log-odds that a column adds to a pair in question are from their mean; "" stands for
+            the rows as wholes. Empty if no pair is in question.
         """
 
 

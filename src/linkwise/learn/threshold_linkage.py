@@ -147,7 +147,7 @@ class ThresholdLinkage(ActiveLearner):
 
     The distances between all rows are stored: 32 MB for 2000 rows. An answer about two groups moves the
     threshold for all, which works if typing errors are alike everywhere. For more rows use a program
-    that compares within blocks, such as dedupe or Splink.
+    that compares within blocks, or, for records with texts, `RecordLinkage`.
 
     Examples
     --------
@@ -170,7 +170,7 @@ class ThresholdLinkage(ActiveLearner):
         if len(X) > MOST_ROWS:
             raise DataError(
                 f"There are {len(X)} rows, too many to store all their distances (at most {MOST_ROWS})."
-                " Link a sample, or use a program that compares within blocks, such as dedupe or Splink."
+                " Use RecordLinkage, which compares the columns of a table, or link a sample of the rows."
             )
         report = progress or (lambda done, planned: None)
         mean, rows, unit = _scale_rows(X)

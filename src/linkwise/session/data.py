@@ -20,7 +20,15 @@ from linkwise.data.columns.proposals import PROPOSED, recall_proposals, store_pr
 from linkwise.data.columns.table import Table
 from linkwise.data.encoding.encoded import block_of
 from linkwise.data.encoding.meaning import ENCODER_HASH, hash_weights, uses_meaning
-from linkwise.data.joining import ClusterColumns, check_order, find_rows, join_frame
+from linkwise.data.golden_records import GoldenRecords, merge_rows
+from linkwise.data.joining import (
+    ClusterColumns,
+    check_n_rows,
+    check_order,
+    find_rows,
+    join_frame,
+    to_table,
+)
 from linkwise.data.reading import recall_reading, store_reading
 from linkwise.data.show.rows import Rows
 from linkwise.data.sources import holds_numbers, is_frame, take_rows
@@ -453,6 +461,55 @@ class SessionData:
                 check_order(frame, self._journal.names)
             return join_frame(frame, columns)
         return join_frame(frame, columns.take(find_rows(frame, id_column, self._journal.names)))
+
+    def golden(
+        self, frame: Any, rules: Mapping[str, str] | None = None, *, id_column: str | None = None
+    ) -> GoldenRecords:
+        """Merge the rows of each cluster into one golden record.
+
+        Parameters
+        ----------
+        frame : DataFrame of pandas, polars or pyarrow, Table, or ndarray of shape (n_rows, n_columns)
+            The rows that the session is about, as for `join`.
+        rules : mapping of str to str, optional
+            How the value of a column is chosen among those that are not missing. "frequent", the default,
+            takes the most frequent one, of equally frequent ones the longest, and of these the first.
+            "complete" takes the longest one, "first" the first, and "newest:WHEN" that of the row with the
+            latest date in column WHEN.
+        id_column : str, optional
+            As for `join`.
+
+        Returns
+        -------
+        GoldenRecords
+            The golden records as a frame of the same kind, and for each column the number of clusters that
+            had several values in it. Three columns are added: `n_rows`, `row_ids` and `cluster`.
+
+        Raises
+        ------
+        DataError
+            As for `join`, or a rule is about a column that does not exist, is no rule, or its dates are none.
+
+        Examples
+        --------
+        >>> import linkwise as lw
+        >>> import polars as pl
+        >>> people = pl.DataFrame({"name": ["Ann", "Ann Stone", "Bob"], "age": [31.0, 31.0, 50.0]})
+        >>> session = lw.Session(people[["age"]])
+        >>> session.add(0, 1, "must-link")
+        >>> session.add(1, 2, "cannot-link")
+        >>> found = session.golden(people, {"name": "complete"})
+        >>> found.frame["name"].to_list(), found.frame["row_ids"].to_list(), found.several
+        (['Ann Stone', 'Bob'], ['0; 1', '2'], {'name': 1})
+        """
+        labels, names = self.cluster_columns().labels, self._journal.names
+        if id_column is not None:
+            rows = find_rows(frame, id_column, names)
+            return merge_rows(frame, labels[rows], [names[row] for row in rows], rules)
+        if self._journal.ids is not None:
+            check_order(frame, names)
+        check_n_rows(len(to_table(frame)), self.cluster_columns())
+        return merge_rows(frame, labels, names, rules)
 
     def cluster_columns(self) -> ClusterColumns:
         """Return the columns that `join` adds: labels, names of clusters, and confidences.

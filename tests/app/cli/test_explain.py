@@ -11,6 +11,7 @@ from linkwise.app.project.project import open_project
 from linkwise.data import read_table
 from linkwise.data.reading import Reading
 from linkwise.learn.oracles import TruthOracle
+from record_worlds import draw_world
 from session.session_examples import answer_by
 
 
@@ -343,3 +344,40 @@ def test_control_characters_do_not_reach_the_terminal(linkwise, tmp_path):
         done = linkwise("explain", table, "--labels", labels, *options)
         assert done.exit_code == 0, done.output
         assert "\x1b" not in done.stdout + done.stderr
+
+
+@pytest.fixture
+def people(tmp_path):
+    """A table of records of people, beside a session of record linkage with a few answers."""
+    world, data, session = draw_world(), tmp_path / "people.csv", tmp_path / "people.linkwise"
+    world.table.write_csv(data)
+    project = open_project(data, session, Reading(), MethodChoice("records"), SessionOptions())
+    with project.session as opened:
+        answer_by(opened, TruthOracle(world.person), 6)
+    return world, session
+
+
+def test_linked_records_are_explained_by_their_columns(linkwise, people):
+    _, session = people
+    done = linkwise("explain", session)
+    assert done.exit_code == 0, done.output
+    said = words(done.stdout)
+    assert "What counts when two records are compared:" in said
+    assert "the same: " in said
+    counted = json.loads(linkwise("explain", session, "--json").stdout.splitlines()[-1])["columns"]
+    assert set(counted) == {"name", "street", "phone", ""}, "the shop is only shown"
+
+
+def test_why_two_records_are_one(linkwise, people):
+    world, session = people
+    alike = [f"{name} {phone}" if phone else "" for name, _, phone, _ in world.table.iter_rows()]
+    first, second = next(
+        (i, j) for i in range(99) for j in range(i + 1, 99) if alike[i] and alike[i] == alike[j]
+    )
+    done = linkwise("explain", session, "--rows", str(first), str(second))
+    assert done.exit_code == 0, done.output
+    assert "for one record." in words(done.stdout)
+    assert "two records" in done.stdout
+    assert "█" in done.stdout
+    told = json.loads(linkwise("explain", session, "--rows", str(first), str(second), "--json").stdout)
+    assert set(told["columns"]) == {"name", "street", "phone"}

@@ -193,6 +193,38 @@ def test_join_puts_clusters_beside_the_table(answered, tmp_path, linkwise):
     assert json.loads(told)["join"] == str(target)
 
 
+def test_golden_records_have_one_row_for_each_cluster(answered, tmp_path, linkwise):
+    target = tmp_path / "golden.csv"
+    first = answered.path.read_text().splitlines()[0].split(",")
+    rule = f"{first[1]}=first"
+    done = linkwise("export", answered.path, "--golden", target, "--golden-rule", rule)
+    assert done.exit_code == 0, done.stderr
+    labels = labels_in(linkwise("export", answered.path).stdout)
+    rows = list(csv.DictReader(io.StringIO(target.read_text())))
+    assert f"{len(labels)} rows became {len(rows)} golden records." in done.stderr
+    assert "One of several values was chosen for" in done.stderr
+    assert {name: row["cluster"] for row in rows for name in row["row_ids"].split("; ")} == labels
+    printed = linkwise("export", answered.path, "--golden", "-", "--golden-rule", rule).stdout
+    assert printed == target.read_text()
+    told = linkwise("export", answered.path, "--golden", target, "--force", "--json").stdout
+    assert json.loads(told)["golden"] == str(target)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--golden-rule", "size=first"), "Add --golden OUT.csv"),
+        (("--golden", "-", "--golden-rule", "size"), "Use COLUMN=RULE"),
+        (("--golden", "-", "--golden-rule", "size=longest"), "Use COLUMN=RULE"),
+        (("--golden", "-", "--golden-rule", "szie=first"), "does not exist: 'szie'"),
+    ],
+)
+def test_a_wrong_rule_for_golden_records_is_an_error(answered, linkwise, options, message):
+    done = linkwise("export", answered.path, *options)
+    assert done.exit_code != 0
+    assert message in " ".join(done.stderr.split())
+
+
 def test_join_with_kin_says_how_certain_each_row_is(fruit, tmp_path, linkwise):
     target = tmp_path / "out.csv"
     linkwise("ask", fruit.path, "--budget", 0)

@@ -370,4 +370,4 @@ def test_in_python_a_session_finds_it_too(requests):
     project = requests[1]
     found = project.session.find_predictors(project.rows)
     assert (found.names, found.compared, found.n_pairs) == (("message",), COMPARED, 24)
-    assert project.session.find_predictors() is None, "the session has no other columns"
+    assert project.session.find_predictors() == found, "the session has all columns"

@@ -147,3 +147,57 @@ def test_a_few_records(n_rows):
     table = pl.DataFrame({"name": ["ann stone", "ann stone", "bob hill"][:n_rows], "n": [1, 2, 3][:n_rows]})
     model = lw.RecordLinkage(random_state=0).fit(table, oracle=lambda i, j: {i, j} == {0, 1})
     assert model.labels_.tolist() == [0, 0, 1][:n_rows]
+
+
+# ---------------------------------------------------------------- why two records
+def find_far_pair(world):
+    """Two records that have nothing in common, so that they are no candidates."""
+    rows = [set(" ".join(row).split()) for row in world.table.select("name", "street", "phone").iter_rows()]
+    return next((0, j) for j in range(1, len(rows)) if not rows[0] & rows[j])
+
+
+@pytest.mark.parametrize("budget", [0, 60])
+def test_an_explanation_adds_up_to_what_the_model_says(budget):
+    model = link(budget=budget)
+    state = model._fitted
+    told = state.pairs.prior if state.model is None else state.model.log_odds
+    for at in (int(told.argmax()), int(told.argmin()), len(told) // 2):
+        found = model.explain(int(state.pairs.second[at]), int(state.pairs.first[at]))
+        assert found.log_odds == pytest.approx(told[at], abs=1e-9)
+        assert list(found.columns) == ["name", "street", "phone", "shop"]
+        phones = [WORLD.table["phone"][int(row[at])] for row in (state.pairs.first, state.pairs.second)]
+        assert found.missing == (() if all(phones) else ("phone",))
+
+
+def test_any_two_records_can_be_explained_and_nothing_changes_by_it():
+    model = link()
+    before = len(model._fitted.pairs.first)
+    found = model.explain(*find_far_pair(WORLD))
+    assert found.chance < 0.1
+    assert len(model._fitted.pairs.first) == before
+
+
+def test_what_counts_for_a_match_is_learned():
+    model = link(budget=60)
+    assert set(model.columns_) == {"name", "street", "phone", "shop", ""}
+    shop = model.columns_["shop"]
+    assert all(model.columns_[name] > shop for name in ("name", "street", "phone")), model.columns_
+
+
+@pytest.mark.parametrize(("pair", "message"), [((0, 0), "two different"), ((0, 9999), "records. Pass 0 to")])
+def test_only_two_records_of_the_table_can_be_explained(pair, message):
+    with pytest.raises(ValueError, match=message):
+        link(budget=0).explain(*pair)
+
+
+def test_a_session_explains_any_pair():
+    table = WORLD.table.drop("shop")
+    alone = lw.RecordLinkage(random_state=0).fit(table, oracle=WORLD.oracle(), budget=0)
+    with lw.Session(table, lw.RecordLinkage(random_state=0)) as session:
+        first, second = session.question.first, session.question.second
+        assert session.explain_pair(first, second).chance == pytest.approx(
+            alone.explain(first, second).chance
+        )
+        assert session.column_effects == pytest.approx(alone.columns_)
+    with lw.Session(np.arange(9.0)[:, None]) as session:
+        assert (session.explain_pair(0, 1), session.column_effects) == (None, None)

@@ -64,3 +64,13 @@ def test_few_pairs_stay_near_the_curve(n_pairs):
     found = fit_prior(some).log_odds(some)
     assert found.shape == (n_pairs,)
     assert np.abs(found - log_odds_of_cosine(some.cosine)).max(initial=0) < 1
+
+
+def test_columns_add_up_to_the_prior_of_a_pair():
+    features = make_pairs()
+    prior = fit_prior(features)
+    log_odds = prior.log_odds(features)
+    for pair in (int(log_odds.argmax()), int(log_odds.argmin()), 7):
+        start, added = prior.explain(features, pair)
+        assert set(added) == {"", "name", "note"}
+        assert start + sum(added.values()) == pytest.approx(log_odds[pair])

@@ -9,13 +9,16 @@ from linkwise.learn.records.pair_choice import SHARE_AT_RANDOM, choose_pair
 NOTHING = np.zeros(0)
 
 
-def choose(log_odds, score=None, n_decided=None, is_inside=None, is_open=None, seed=0, n_answers=0):
+def choose(
+    log_odds, score=None, n_decided=None, is_inside=None, is_open=None, is_recent=None, seed=0, n_answers=0
+):
     log_odds = np.asarray(log_odds, dtype=float)
     score = log_odds if score is None else np.asarray(score, dtype=float)
     n_decided = np.ones(len(log_odds)) if n_decided is None else np.asarray(n_decided, dtype=float)
     is_inside = np.zeros(len(log_odds), bool) if is_inside is None else np.asarray(is_inside)
     is_open = np.ones(len(log_odds), bool) if is_open is None else np.asarray(is_open)
-    return choose_pair(log_odds, score, n_decided, is_inside, is_open, seed, n_answers)
+    is_recent = np.zeros(len(log_odds), bool) if is_recent is None else np.asarray(is_recent)
+    return choose_pair(log_odds, score, n_decided, is_inside, is_open, is_recent, seed, n_answers)
 
 
 def choose_best(*args, **kwargs):
@@ -64,3 +67,10 @@ def test_pairs_of_which_the_model_is_sure_are_drawn_if_they_are_inside():
 def test_the_same_place_gives_the_same_choice():
     log_odds = np.linspace(-3, 3, 50)
     assert [choose(log_odds, n_answers=7) for _ in range(3)] == [choose(log_odds, n_answers=7)] * 3
+
+
+def test_groups_that_were_just_asked_about_wait():
+    log_odds = [0.0, 1.0, 5.0]
+    assert choose_best(log_odds) == 0
+    assert choose_best(log_odds, is_recent=[True, False, False]) == 1
+    assert choose_best(log_odds[::2], is_recent=[True, False]) == 0, "nothing else is in doubt"

@@ -130,6 +130,19 @@ def test_an_explanation_names_the_column_that_decides(problem):
     assert all(min(one, key=one.__getitem__) == "year" for one in added)
 
 
+@pytest.mark.parametrize("n_answers", [0, 10, 60])
+def test_columns_have_their_part_of_the_prior(n_answers):
+    features, log_odds, is_match = make_pairs()
+    prior = fit_prior(features)
+    model, pairs = answer((features, log_odds, is_match), n_answers)
+    for pair in [3, *pairs[:5].tolist(), int(np.argmin(log_odds)), int(np.argmax(log_odds))]:
+        parts = prior.explain(features, pair)
+        start, added = model.explain(features, log_odds, pair, parts)
+        assert start + sum(added.values()) == pytest.approx(model.log_odds[pair], abs=1e-9)
+        if n_answers == 0:
+            assert (start, added) == (pytest.approx(parts[0]), pytest.approx(parts[1]))
+
+
 def test_any_pairs_are_predicted_as_among_the_candidates(problem):
     features, prior, _ = problem
     model, _ = answer(problem, 60)

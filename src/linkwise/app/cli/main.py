@@ -441,13 +441,32 @@ def export_command(
         ),
     ] = None,
     join: JoinedTable = None,
+    golden: Annotated[
+        Path | None,
+        typer.Option(
+            "--golden",
+            metavar="OUT.csv",
+            dir_okay=False,
+            help="one row for each cluster (or xlsx, parquet)",
+            rich_help_panel=OF_OUTPUT,
+        ),
+    ] = None,
+    golden_rule: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--golden-rule",
+            metavar="COLUMN=RULE",
+            help="its value: frequent, complete, first or newest:DATECOLUMN  [default: frequent]",
+            rich_help_panel=OF_OUTPUT,
+        ),
+    ] = None,
     force: Force = False,
     as_json: Json = False,
 ) -> None:
     """Write clusters and answers, or your table with the clusters.
 
-    Without --labels, --constraints, --answers or --join the clusters go to stdout as CSV. The session file
-    is enough; the data file is needed only for --join and after an undo.
+    Without --labels, --constraints, --answers, --join or --golden the clusters go to stdout as CSV. The
+    session file is enough; the data file is needed only for --join, --golden and after an undo.
     """
     from linkwise.app.cli.commands.session import export
 
@@ -458,6 +477,8 @@ def export_command(
         constraints=constraints,
         answers=answers,
         join=join,
+        golden=golden,
+        golden_rules=golden_rule or (),
         new=new,
         workers=workers,
         force=force,

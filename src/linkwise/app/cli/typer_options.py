@@ -29,7 +29,9 @@ MAIN_OPTIONS = {  # of each command, those that most people need
     "serve": (*_USUAL, "--budget", "--session", "--annotators"),
     "cluster": (*_USUAL[:4], "--constraints", "--clusters", "--labels", "--join"),
     "explain": ("--rows", "--format", "--max-leaves", "--all", "--labels", "--session", "--json"),
-    "export": ("--join", "--labels", "--constraints", "--answers", "--session", "--force", "--json"),
+    "export": (
+        *("--join", "--golden", "--labels", "--constraints", "--answers", "--session", "--force", "--json"),
+    ),
 }
 FIRST_COLUMN = 26  # letters: on a screen of 80, 48 are left for the help of an option
 RANGE = re.compile(r"\s*\[[^\[\]]*x[<>]=[^\[\]]*\]$")

@@ -104,6 +104,8 @@ def compare_rows(
 
 def _find_shown(feature: Feature, fields: Mapping[str, Any]) -> str | None:
     """The field that shows a feature, None if it is the content of the row, or "" if nothing does."""
+    if feature.role == "document" and feature.source in fields:  # of records, whose texts are fields
+        return feature.source
     if feature.role in ("document", "image", "sample"):
         return None
     name = block_of(feature) or feature.source

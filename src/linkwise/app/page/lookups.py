@@ -144,8 +144,10 @@ def _explain(content: PageContent, request: Request) -> dict[str, Any]:
     if first == second:
         raise RefusedRequest("bad", "First and second are the same row. Choose two rows.")
     why = content.session.why(first, second)
-    near = []
-    if why.by == "nothing" and content.columns is None:
+    near, found = [], content.session.explain_pair(first, second)
+    if found is not None:
+        near = found.sentences()
+    elif why.by == "nothing" and content.columns is None:
         near = describe_near_rows(content.labels, content.X, first, second, content.view.name)
     answers = (*why.against, *why.facts, *why.moved)
     sources = describe_sources(content.now.history, answers, content.view.name)

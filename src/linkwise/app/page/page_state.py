@@ -17,6 +17,7 @@ from linkwise.app.project.method_choice import learner_phrase
 from linkwise.constraints.facts import Answer
 from linkwise.learn.advice import StopAdvice
 from linkwise.learn.learner import Question
+from linkwise.learn.pair_explanation import PairExplanation
 from linkwise.session.journal.events import ANSWERS_QUESTION
 from linkwise.session.state.status import (
     Status,
@@ -89,13 +90,13 @@ def render_present_question(content: PageContent) -> dict[str, Any] | None:
         return _render_own_question(content, "", 0)
     if q is None:
         return None
-    return render_question(content.view, content.labels, q, content.now.question_id, q.expected)
+    return render_question(content, q, content.now.question_id, q.expected)
 
 
 def _render_own_question(content: PageContent, person: str, n_others: int) -> dict[str, Any] | None:
     """Return the question of one person; None if others hold all that are worth asking now."""
     found = content.find_question(person, n_others)
-    return None if found is None else render_question(content.view, content.labels, found, found.id, None)
+    return None if found is None else render_question(content, found, found.id, None)
 
 
 def _render_table(content: PageContent) -> dict[str, Any] | None:
@@ -182,16 +183,28 @@ def render_pair(view: RowView, labels: Labels, pair: Question | OpenQuestion | R
 
 
 def render_question(
-    view: RowView,
-    labels: Labels,
+    content: PageContent,
     question: Question | OpenQuestion,
     name: str | None,
     expected: Answer | None,
 ) -> dict[str, Any]:
-    """Return a question with its reason and the likelier answer."""
+    """Return a question with its reason, the likelier answer, and which columns speak for it."""
+    labels = content.labels
     likely = "yes" if labels[question.first] == labels[question.second] else "no"
-    pair = render_pair(view, labels, question)
-    return {"id": name, **pair, "why": question.why, "guess": expected or likely}
+    found = content.session.explain_pair(question.first, question.second)
+    return {
+        "id": name,
+        **render_pair(content.view, labels, question),
+        "why": question.why,
+        "guess": expected or likely,
+        "parts": None if found is None else serialize_parts(found),
+    }
+
+
+def serialize_parts(found: PairExplanation) -> dict[str, Any]:
+    """Return what speaks for and against the match of two rows, in words and column by column."""
+    columns = [{"name": name, "part": part} for name, part in found.columns.items()]
+    return {"text": " ".join(found.sentences()), "columns": columns, "whole": found.whole}
 
 
 def render_advice(status: Status, *, ended: bool) -> dict[str, Any]:

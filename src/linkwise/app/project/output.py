@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ from typing import Any, TextIO
 from linkwise.app.project.embeddings import is_embedding
 from linkwise.app.project.exit_codes import UsageError, say
 from linkwise.data import Rows
+from linkwise.data.golden_records import RULES, merge_file
 from linkwise.data.joining import DELIMITED, ENDINGS, ClusterColumns, Joined, join_file, join_side_table
 from linkwise.data.read.endings import SHEET
 from linkwise.data.reading import Reading
@@ -115,18 +117,20 @@ def write_labels(
 
 
 # ---------------------------------------------------------------- a table with its clusters
+GOLDEN_RULE = re.compile(r"(?P<column>.+)=(?P<rule>frequent|complete|first|newest:.+)", re.DOTALL)
 OTHER_SHEETS = (".xls", ".ods")
 
 
-def check_ending(target: Path | None) -> None:
-    """Check that the name of a joined table says which kind of file it is."""
-    if target in (None, STDOUT) or target.suffix.lower() in ENDINGS:
-        return
-    way_out = " A spreadsheet opens .xlsx." if target.suffix.lower() in OTHER_SHEETS else ""
-    raise UsageError(
-        f"linkwise cannot write a table into {target.name}. Choose a name that ends in "
-        f"{join_names(ENDINGS, 20)}.{way_out}"
-    )
+def check_ending(*targets: Path | None) -> None:
+    """Check that the names of tables say which kind of file each is."""
+    for target in targets:
+        if target in (None, STDOUT) or target.suffix.lower() in ENDINGS:
+            continue
+        way_out = " A spreadsheet opens .xlsx." if target.suffix.lower() in OTHER_SHEETS else ""
+        raise UsageError(
+            f"linkwise cannot write a table into {target.name}. Choose a name that ends in "
+            f"{join_names(ENDINGS, 20)}.{way_out}"
+        )
 
 
 def join_session(session: Session, data: Path, reading: Reading, rows: Rows | None, target: Path) -> Joined:
@@ -142,6 +146,41 @@ def join_session(session: Session, data: Path, reading: Reading, rows: Rows | No
             "KIN does, but it forms clusters of its own: linkwise ask DATA --method kin --budget 0"
         )
     return Joined(joined.content, [*joined.notes, note])
+
+
+def merge_session(
+    session: Session, data: Path, reading: Reading, rows: Rows | None, target: Path, rules: Mapping[str, str]
+) -> Joined:
+    """Merge the rows of each cluster of a session into one, in the form that the ending of `target` names."""
+    ending = ".csv" if target == STDOUT else target.suffix.lower()
+    labels = session.cluster_columns().labels
+    try:
+        if rows is None:
+            return merge_file(data, reading, labels, session.ids, ending, rules)
+        if rows.side is not None:
+            raise UsageError(
+                f"--golden merges the columns of {data.name}, and people see those of {rows.side.file}."
+                " Merge them in Python: session.golden(frame)"
+            )
+        return merge_file(data, rows.table.reading, labels, session.ids, ending, rules, rows.table.frame)
+    except ImportError as error:
+        raise UsageError(str(error)) from error
+
+
+def read_golden_rules(given: Sequence[str], target: Path | None) -> dict[str, str]:
+    """Read rules such as ``phone=newest:changed``, by column; `target` is where golden records go."""
+    if given and target is None:
+        raise UsageError("--golden-rule chooses the values of golden records. Add --golden OUT.csv.")
+    rules: dict[str, str] = {}
+    for text in given:
+        found = GOLDEN_RULE.fullmatch(text)
+        if found is None:
+            raise UsageError(
+                f"Invalid value {text!r} for --golden-rule. Use COLUMN=RULE, where RULE is one of"
+                f" {join_names(RULES)}."
+            )
+        rules[found["column"]] = found["rule"]
+    return rules
 
 
 def join_rows(
@@ -173,11 +212,13 @@ def join_rows(
 
 
 def write_joined(joined: Joined, target: Path) -> None:
-    """Write a joined table to its file, or to stdout."""
+    """Write a joined table to its file, or to stdout, and say which choices were made."""
     if target == STDOUT:
         write_data(joined.content.decode())
     else:
         target.write_bytes(joined.content)
+    for note in joined.notes:
+        say(note)
 
 
 # ---------------------------------------------------------------- answers

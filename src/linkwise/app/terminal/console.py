@@ -13,6 +13,7 @@ from linkwise.app.terminal.cluster_query import list_clusters
 from linkwise.app.terminal.dialogue import Ending, Revision
 from linkwise.constraints.facts import Answer, Fact
 from linkwise.learn.learner import Question
+from linkwise.learn.pair_explanation import PairExplanation
 from linkwise.session.journal.events import Event, Example
 from linkwise.session.session import Status
 from linkwise.session.state.event_lists import write_guidelines
@@ -52,7 +53,8 @@ class Terminal:
     ``pair(question, width, lines)`` draws the two items. ``commands(reason, status)`` gives pairs of a
     purpose and a command to type next. `counts` returns a sentence on the columns that count; None if the
     learner does not learn them. The last flags tell whether a key shows guidelines, leaves out columns,
-    or puts a question off. `text_of` returns the text in which a search for clusters looks for a row, by
+    or puts a question off. ``explain(first, second)`` returns what each column says of a pair, for learners
+    that can tell it. `text_of` returns the text in which a search for clusters looks for a row, by
     default its name.
     """
 
@@ -69,6 +71,7 @@ class Terminal:
         with_columns: bool = False,
         with_later: bool = False,
         text_of: Callable[[int], str] | None = None,
+        explain: Callable[[int, int], PairExplanation | None] | None = None,
     ) -> None:
         self.console = console
         self.pair = pair
@@ -77,6 +80,7 @@ class Terminal:
         self.budget = budget
         self.commands = commands
         self.counts = counts
+        self.explain = explain
         self.with_guidelines = with_guidelines
         self.with_columns = with_columns
         self.with_later = with_later
@@ -145,6 +149,10 @@ class Terminal:
                 with_later=self.with_later,
             )
         )
+        found = None if self.explain is None else self.explain(question.first, question.second)
+        if found is not None:
+            self._show(Text(strip_controls(" ".join(found.sentences()))))
+            self._show(screen.draw_parts(found))
 
     def show_clusters(self, wanted: str, labels: Labels, names: Mapping[int, str]) -> None:
         """Show clusters, each with its number, size and name."""

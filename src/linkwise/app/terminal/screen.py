@@ -17,6 +17,7 @@ from linkwise import wording
 from linkwise.app.terminal.cluster_query import PAGE, ClusterListing
 from linkwise.app.terminal.keys import COLUMNS_KEY
 from linkwise.data.cells import MISSING
+from linkwise.learn.pair_explanation import PairExplanation
 from linkwise.session.session import Status
 from linkwise.session.state.status import count_answers, describe_advice, describe_doubts
 from linkwise.wording import count_noun, join_names, shorten, strip_controls
@@ -32,6 +33,9 @@ LEAST_WIDTH_FOR_TRACKS = 76
 LONG_TEXT = 60  # cells of one value above which the text needs the room of the scale
 ALIKE = 0.7  # from which letters are underlined: what two texts share, twice, of all their letters
 MOST_LETTERS = 200
+PART_WIDTH = 14  # of a bar on one side
+LEAST_SCALE = 2.0  # log-odds of the longest bar at least, so that what hardly counts looks so
+AS_WHOLES = "as wholes"
 Places = tuple[float | None, float | None]
 
 
@@ -232,6 +236,21 @@ def picture_pair(names: tuple[str, str], first: Sequence[str], second: Sequence[
 def _add_frame(lines: Sequence[str]) -> list[str]:
     width = len(lines[0])
     return [f"┌{'─' * width}┐", *(f"│{line}│" for line in lines), f"└{'─' * width}┘"]
+
+
+def draw_parts(explanation: PairExplanation) -> RenderableType:
+    """Draw what each column adds to the log-odds of a match: to the right for it, to the left against it."""
+    parts = [*explanation.columns.items(), (AS_WHOLES, explanation.whole)]
+    largest = max(LEAST_SCALE, *(abs(part) for _, part in parts))
+    table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="dim")
+    table.add_column("", max_width=NAME_WIDTH, overflow="fold")
+    table.add_column("two records", justify="right", width=PART_WIDTH, no_wrap=True)
+    table.add_column("one record", width=PART_WIDTH, no_wrap=True)
+    for name, part in parts:
+        bar = BAR * round(PART_WIDTH * abs(part) / largest)
+        against, pro = ("", bar) if part > 0 else (bar, "")
+        table.add_row(Text(strip_controls(name)), Text(against, style="yellow"), Text(pro, style="cyan"))
+    return table
 
 
 # ---------------------------------------------------------------- around the pair

@@ -111,8 +111,10 @@ def find_candidates(records: Records, chance: Chance, *, seed: int) -> Candidate
     probable = _sort_keys(likely.probable, copies[_estimate_chances(records, chance, copies) > PROBABLE])
     del likely
     common = _find_common(records, keys, probable, rng_at(seed, _COMMON))
-    first, second = np.divmod(_sort_keys(keys, common), n)
-    return CandidatePairs(first, second, kept)
+    keys = _sort_keys(keys, common)
+    second = keys % n
+    keys //= n  # in place, since these are the largest arrays
+    return CandidatePairs(keys, second, kept)
 
 
 def estimate_recall(records: Records, candidates: CandidatePairs, chance: Chance, *, seed: int) -> float:
@@ -240,7 +242,8 @@ def _sort_keys(*keys: Keys) -> Keys:
     """Put keys into one ascending array, each once."""
     joined = np.concatenate(keys)
     joined.sort()
-    return joined[np.append(True, joined[1:] != joined[:-1])] if len(joined) else joined
+    is_first = np.append(True, joined[1:] != joined[:-1])[: len(joined)]
+    return joined if is_first.all() else joined[is_first]
 
 
 class _LikelyPairs(NamedTuple):
@@ -256,15 +259,18 @@ def _add_likely(
 ) -> _LikelyPairs:
     """Add the likely pairs of each row with its nearest."""
     n = len(records)
-    parts = [likely]
+    new, probable = [], [likely.probable]
     for start in range(0, n, CHUNK):
         at, rank = np.nonzero(nearest[start : start + CHUNK] >= 0)
         others = nearest[at + start, rank].astype(np.int64)
         keys = _sort_keys(_write_keys(at + start, others, n))
         keys = keys[~_contains(likely.keys, keys)]
         chances = _estimate_chances(records, chance, keys)
-        parts.append(_LikelyPairs(keys[chances > LEAST_CHANCE], keys[chances > PROBABLE]))
-    return _LikelyPairs(*(_sort_keys(*some) for some in zip(*parts, strict=True)))
+        new.append(keys[chances > LEAST_CHANCE])
+        probable.append(keys[chances > PROBABLE])
+    found = _sort_keys(*new)
+    new.clear()
+    return _LikelyPairs(_sort_keys(likely.keys, found), _sort_keys(*probable))
 
 
 def _contains(keys: Keys, some: Keys) -> NDArray[np.bool_]:

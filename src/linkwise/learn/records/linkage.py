@@ -37,6 +37,7 @@ from linkwise.learn.advice import StopAdvice
 from linkwise.learn.base import ActiveLearner
 from linkwise.learn.consistency import enforce_answers
 from linkwise.learn.learner import Asking, Problem, Question
+from linkwise.learn.pair_explanation import PairExplanation
 from linkwise.learn.records.linkage_state import NO_CANDIDATE, RecordState
 from linkwise.learn.records.new_records import place_new_records
 from linkwise.learn.records.pair_choice import AT_RANDOM, BEST, ChosenPair, choose_pair
@@ -70,6 +71,9 @@ class RecordLinkage(ActiveLearner):
         Group of each record.
     quality_ : Quality
         Estimated precision and recall of the pairs in one group, each with an interval.
+    columns_ : dict of str to float
+        How much each column counts: how far the log-odds that it adds to a pair in question are from their
+        mean, on average. "" stands for the records as wholes.
     n_clusters_, n_questions_, history_, reason_, constraints_, violations_, suspects_
         As for `COBRAS`.
 
@@ -164,6 +168,14 @@ class RecordLinkage(ActiveLearner):
         """The probability that each record is in its group: that of the most doubtful decision about it."""
         return state.confidence()
 
+    def explain_pair(self, state: RecordState, first: int, second: int) -> PairExplanation:
+        """What each column adds to the log-odds that two records match."""
+        return state.explain(first, second)
+
+    def column_effects(self, state: RecordState) -> dict[str, float]:
+        """How much each column counts: how far the log-odds that it adds are from their mean."""
+        return state.column_effects()
+
     def nearness(self, state: RecordState) -> Nearness:
         """How likely records match, by the model; most groups are tiny."""
         log_odds, pairs = state.unheard, state.pairs
@@ -205,6 +217,7 @@ class RecordLinkage(ActiveLearner):
     def _keep_more(self, X: NDArray[Any], state: RecordState) -> None:
         """Keep the records and the model, which new records are compared by."""
         self.quality_ = state.quality()
+        self.columns_ = state.column_effects()
         self._fitted = state
 
     def predict(self, X: object) -> Labels:
@@ -224,6 +237,34 @@ class RecordLinkage(ActiveLearner):
         check_is_fitted(self, "labels_")
         return place_new_records(self._fitted, self.labels_, read_records_table(X).frame)
 
+    def explain(self, first: int, second: int) -> PairExplanation:
+        """Explain which columns speak for the match of two records, and which against it.
+
+        Parameters
+        ----------
+        first, second : int
+            Positions of two different records of `fit`.
+
+        Returns
+        -------
+        PairExplanation
+            What each column adds to the log-odds of a match, by what the model learned. Without answers it is
+            what the candidates of the table tell.
+
+        Raises
+        ------
+        ValueError
+            A position is not that of a record, or both are the same.
+        """
+        check_is_fitted(self, "labels_")
+        n_rows = len(self.labels_)
+        for name, row in (("first", first), ("second", second)):
+            if not 0 <= row < n_rows:
+                raise ValueError(f"{name} is {row}, and there are {n_rows} records. Pass 0 to {n_rows - 1}.")
+        if first == second:
+            raise ValueError(f"first and second are both {first}. Pass two different records.")
+        return self._fitted.explain(first, second)
+
 
 def _choose(state: RecordState) -> ChosenPair | None:
     """Choose the next pair among those that may be shown and of which nothing is known."""
@@ -232,12 +273,15 @@ def _choose(state: RecordState) -> ChosenPair | None:
     is_open = ~state.evidence.has_verdict(np.column_stack([pairs.first, pairs.second]))
     if (askable := state.problem.askable) is not None:
         is_open &= askable[pairs.first] & askable[pairs.second]
+    is_busy = np.zeros(int(grouping.labels.max()) + 1, dtype=bool)
+    is_busy[grouping.labels[state.recent_rows()]] = True
     return choose_pair(
         state.log_odds,
         grouping.score,
         grouping.n_decided,
         is_inside,
         is_open,
+        is_busy[grouping.labels[pairs.first]] | is_busy[grouping.labels[pairs.second]],
         state.problem.seed,
         len(state.evidence),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from hashlib import blake2b
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -14,9 +15,11 @@ from linkwise.constraints.belief import log_odds
 from linkwise.constraints.evidence import Evidence
 from linkwise.constraints.fallible import FallibleEvidence
 from linkwise.learn.learner import Problem, Question
+from linkwise.learn.pair_explanation import PairExplanation
+from linkwise.learn.records.match_prior import MatchPrior
 from linkwise.learn.records.pair_answers import PairAnswers, read_answers, weigh_answers
 from linkwise.learn.records.pair_choice import ChosenPair
-from linkwise.learn.records.pair_model import PairModel, fit_pair_model
+from linkwise.learn.records.pair_model import IN_QUESTION, PairModel, fit_pair_model
 from linkwise.learn.records.pairs import Pairs, compare_pairs, find_pairs, join_pairs
 from linkwise.learn.records.quality import Quality, RandomPair, estimate_quality
 from linkwise.native.record_groups import group_by_log_odds
@@ -28,6 +31,7 @@ CERTAIN = 30.0  # log-odds that an answer is right that cannot be wrong
 FIRST_FITS, LATER_FITS = 5, 8  # the model is fitted anew after 5 answers, or an eighth of those that it knows
 KEPT = 0.25  # of the log-odds before
 MOST_MODELS = 64  # that are remembered
+N_EXPLAINED = 100  # pairs that tell how much columns count
 
 
 class GroupedRecords(NamedTuple):
@@ -120,6 +124,11 @@ class RecordState:
         self.unheard[at] = model.held_out
         self.model, self.grouping = model, None
 
+    def recent_rows(self) -> NDArray[np.int64]:
+        """The rows of answers that the model does not know yet."""
+        recent = islice(self.evidence, self.n_fitted, None)
+        return np.array([fact.pair for fact in recent], dtype=np.int64).ravel()
+
     def read_answers(self) -> PairAnswers:
         """Read the answers, and compare pairs that were no candidates but are told about."""
         answers = read_answers(self.evidence)
@@ -176,6 +185,36 @@ class RecordState:
         np.minimum.at(confidence, self.pairs.first, right)
         np.minimum.at(confidence, self.pairs.second, right)
         return confidence
+
+    def explain(self, first: int, second: int) -> PairExplanation:
+        """What each column adds to the log-odds that two records match."""
+        low, high = (np.array([row]) for row in sorted((first, second)))
+        pairs, at = self.pairs, int(find_pairs(self.pairs, low, high)[0])
+        prepared = self.problem.prepared
+        if at < 0:
+            pairs, at = compare_pairs(prepared.records, low, high, prepared.prior), 0
+        return self._explain_pair(pairs, at)
+
+    def _explain_pair(self, pairs: Pairs, at: int) -> PairExplanation:
+        prior: MatchPrior = self.problem.prepared.prior
+        start, added = parts = prior.explain(pairs.features, at)
+        if self.model is not None:
+            start, added = self.model.explain(pairs.features, pairs.prior, at, parts)
+        values = zip(pairs.features.names, pairs.features.values[at].tolist(), strict=True)
+        missing = tuple(name.column for name, value in values if name.measure == "missing" and value > 0)
+        columns = {name: part for name, part in added.items() if name}
+        return PairExplanation(start, columns, added[""], missing)
+
+    def column_effects(self) -> dict[str, float]:
+        """How much each column counts: how far what it adds to a pair in question is from its mean."""
+        in_question = np.flatnonzero(self.log_odds > IN_QUESTION)
+        if len(in_question) == 0:
+            return {}
+        places = np.linspace(0, len(in_question) - 1, min(N_EXPLAINED, len(in_question)))
+        found = [self._explain_pair(self.pairs, at) for at in in_question[places.astype(np.intp)].tolist()]
+        added = np.array([[*one.columns.values(), one.whole] for one in found])
+        effects = np.abs(added - added.mean(axis=0)).mean(axis=0)
+        return dict(zip((*found[0].columns, ""), effects.tolist(), strict=True))
 
     def match_chances(self) -> NDArray[np.float64]:
         """How likely each pair matches: by the model, or by the answers where there are any."""

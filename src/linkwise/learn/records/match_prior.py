@@ -22,7 +22,7 @@ times the loss.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,6 +67,34 @@ class MatchPrior:
         found = _sum_weights(list(_find_levels(features)), self.weights) + self.shift
         curve = log_odds_of_cosine(features.cosine)
         return curve + self.share * (np.clip(found, -HIGHEST, HIGHEST) - curve) + self.balance
+
+    def explain(self, features: PairFeatures, pair: int) -> tuple[float, dict[str, float]]:
+        """Tell what each column adds to the log-odds of a pair.
+
+        Parameters
+        ----------
+        features : PairFeatures
+            As for `log_odds`.
+        pair : int
+            Number of the pair.
+
+        Returns
+        -------
+        start : float
+            Log-odds before the records are compared.
+        added : dict of str to float
+            What each column adds; "" stands for the records as wholes. Together with `start` they are what
+            `log_odds` returns.
+        """
+        one = replace(
+            features, values=features.values[pair : pair + 1], cosine=features.cosine[pair : pair + 1]
+        )
+        weights = {name: float(self.weights[name][level[0]]) for name, level in _find_levels(one)}
+        total = sum(weights.values()) + self.shift
+        counted = self.share * (float(np.clip(total, -HIGHEST, HIGHEST)) / total if total else 1.0)
+        added = {name: counted * weight for name, weight in weights.items()}
+        added[""] += (1 - self.share) * float(log_odds_of_cosine(one.cosine)[0])
+        return counted * self.shift + self.balance, added
 
 
 def log_odds_of_cosine(cosine: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -20,6 +20,7 @@ from linkwise.rng import rng_at
 SHARE_AT_RANDOM = 0.35
 SHARE_INSIDE = 1 / 3  # of these
 OF_THE_PAIR = 0.3  # weight of the doubt about the pair itself, beside that about its groups
+RECENT = 0.1  # share of its worth that counts for a pair of groups that were just asked about
 MOST_SURE = 8.0  # log-odds of a pair, where pairs are drawn at random: each can be drawn
 SETTLED = 12.0  # log-odds of a decision from which nobody is asked
 BEST = "The model cannot tell whether these two groups of records are one."
@@ -39,6 +40,7 @@ def choose_pair(
     n_decided: NDArray[np.float64],
     is_inside: NDArray[np.bool_],
     is_open: NDArray[np.bool_],
+    is_recent: NDArray[np.bool_],
     seed: int,
     n_answers: int,
 ) -> ChosenPair | None:
@@ -56,6 +58,8 @@ def choose_pair(
         Whether both records are in one group.
     is_open : ndarray of bool, shape (n_pairs,)
         Whether somebody may be asked about the pair.
+    is_recent : ndarray of bool, shape (n_pairs,)
+        Whether its groups were asked about since the model last learned: it may soon know better.
     seed, n_answers : int
         They decide the random draws.
 
@@ -75,6 +79,7 @@ def choose_pair(
         return ChosenPair(int(open_pairs[at]), float(weight[at] / total[-1]))
     doubt, own = measure_doubt(score[open_pairs]), measure_doubt(log_odds[open_pairs])
     worth = doubt * np.sqrt(n_decided[open_pairs]) * ((1 - OF_THE_PAIR) + OF_THE_PAIR * own)
+    worth[is_recent[open_pairs]] *= RECENT
     return ChosenPair(int(open_pairs[int(worth.round(9).argmax())]), None)
 
 

@@ -106,7 +106,11 @@ class PairModel:
         return self.shift + self.scale * z
 
     def explain(
-        self, features: PairFeatures, prior_log_odds: Values, pair: int
+        self,
+        features: PairFeatures,
+        prior_log_odds: Values,
+        pair: int,
+        prior_parts: tuple[float, dict[str, float]] | None = None,
     ) -> tuple[float, dict[str, float]]:
         """Tell what each column adds to the log-odds of a pair.
 
@@ -116,11 +120,14 @@ class PairModel:
             As for `predict`.
         pair : int
             Number of the pair.
+        prior_parts : tuple of float and dict of str to float, optional
+            What each column adds to the prior's log-odds, as `MatchPrior.explain` returns it. The linear part
+            of the prior is then split among the columns.
 
         Returns
         -------
         start : float
-            Log-odds of a middle pair in question.
+            Log-odds of a middle pair in question; with `prior_parts` those of the prior count in its place.
         added : dict of str to float
             What each column adds; "" stands for the records as wholes, with the prior. Together with `start`
             they are what `predict` returns.
@@ -136,14 +143,17 @@ class PairModel:
         constant, coefficients = self.line
         is_active = self.parts and _is_active(constant + _apply(coefficients, prior, values), prior)[0]
         constant, coefficients = (self.constant, self.coefficients) if is_active else self.line
-        start, added = constant + float(coefficients @ self.centre), coefficients * (row - self.centre)
+        centre, columns = self.centre.copy(), dict[str, float]()
+        if prior_parts is not None:
+            centre[0], row[0] = prior_parts[0], prior_parts[0]
+            columns = {name: self.scale * float(coefficients[0]) * p for name, p in prior_parts[1].items()}
+        start, added = constant + float(coefficients @ centre), coefficients * (row - centre)
         for part in self.parts if is_active else ():
             root, by_feature = _add_up_splits(part.trees, _stack(prior, values)[0])
             total = float(by_feature.sum())
             first, last = logit(np.clip([root, root + total], *NARROW)).tolist()
             start += part.share * first
             added = added + part.share * by_feature * ((last - first) / total if total else 0.0)
-        columns: dict[str, float] = {}
         for name, value in zip(("", *(name.column for name in self.names)), added.tolist(), strict=True):
             columns[name] = columns.get(name, 0.0) + self.scale * value
         return self.shift + self.scale * start, columns

@@ -19,6 +19,7 @@ from linkwise.learn.abilities import (
     SupportsColumnShares,
     SupportsConfidence,
     SupportsDescribe,
+    SupportsExplainPairs,
     find_representatives,
     prepare_learner,
 )
@@ -28,6 +29,7 @@ from linkwise.learn.gathering import Gathered, gather
 from linkwise.learn.item_labels import Shown, read_labels
 from linkwise.learn.learner import Learner, Question, Reason
 from linkwise.learn.memo import Memo
+from linkwise.learn.pair_explanation import PairExplanation
 from linkwise.learn.run import Run
 from linkwise.session.journal.events import ANSWERS_QUESTION, WITH_FACTS, Event
 from linkwise.session.journal.stored_clustering import Doubts, StoredClustering
@@ -252,6 +254,18 @@ class Replay:
         if not isinstance(self._learner, SupportsColumnShares):
             return None
         return self._learner.column_shares(self._state)
+
+    def explain_pair(self, first: int, second: int) -> PairExplanation | None:
+        """Which columns speak for the match of two rows, for learners that can tell it."""
+        if not isinstance(self._learner, SupportsExplainPairs):
+            return None
+        return self._learner.explain_pair(self._state, first, second)
+
+    def column_effects(self) -> dict[str, float] | None:
+        """How much each column counts for a match, for learners that can tell it."""
+        if not isinstance(self._learner, SupportsExplainPairs):
+            return None
+        return self._learner.column_effects(self._state)
 
     def confidence(self) -> NDArray[np.float64] | None:
         """The probability that each row is in its cluster, for learners that estimate it."""

@@ -16,6 +16,7 @@ from linkwise.constraints.fallible import FallibleEvidence, make_evidence
 from linkwise.data.columns.table import Table
 from linkwise.errors import SessionDamagedError, SessionError
 from linkwise.learn.learner import Learner
+from linkwise.learn.pair_explanation import PairExplanation
 from linkwise.reasons.explanation import Explanation
 from linkwise.reasons.why import Why, why
 from linkwise.session.journal.description import seed_of_learner
@@ -413,6 +414,31 @@ class SessionState:
         """
         self.catch_up()
         return None if self.replay is None else self.follow().column_shares()
+
+    def explain_pair(self, first: int, second: int) -> PairExplanation | None:
+        """Explain which columns speak for the match of two rows, and which against it.
+
+        Parameters
+        ----------
+        first, second : int
+            Two different rows.
+
+        Returns
+        -------
+        PairExplanation or None
+            What each column adds to the log-odds of a match. None without the data, and for learners that
+            cannot tell it: `RecordLinkage` can.
+        """
+        self.catch_up()
+        return None if self.replay is None else self.follow().explain_pair(first, second)
+
+    def column_effects(self) -> dict[str, float] | None:
+        """How much each column counts for a match: how far the log-odds that it adds are from their mean.
+
+        None without the data, and for learners that cannot tell it. "" stands for the rows as wholes.
+        """
+        self.catch_up()
+        return None if self.replay is None else self.follow().column_effects()
 
     def history(self) -> list[Event]:
         """The events about pairs that still count, each with its latest answer and note."""

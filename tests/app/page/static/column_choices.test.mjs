@@ -114,3 +114,16 @@ test("what a change does is said only if there are answers", () => {
     "All answers were replayed. The session as it was is in a-before.linkwise. The file has changed.",
   );
 });
+
+test("texts of records are shown column by column", () => {
+  const text = (name) => ({ ...TABLE.columns[0], name, kind: "text", use: "compare", values: ["a", "b"] });
+  const table = {
+    ...TABLE,
+    columns: [text("name"), text("street")],
+    first: { ...TABLE.first, text: undefined },
+  };
+  const names = (task) => previewPair(table, table.columns, task).first.fields.map((field) => field.name);
+  assert.deepEqual(names(), ["name", "street"]);
+  assert.deepEqual(names("duplicates"), ["name", "street"]);
+  assert.deepEqual(names("texts"), []);
+});

@@ -41,6 +41,7 @@ from linkwise.app.terminal.sorting_dialogue import SortingJson, SortingTerminal,
 from linkwise.data import Encoded
 from linkwise.data.reading import Reading
 from linkwise.learn.learner import Question
+from linkwise.learn.pair_explanation import describe_effects
 from linkwise.reasons.sentences import describe_shares
 from linkwise.session.session import Session, Status
 from linkwise.session.state.event_lists import write_guidelines
@@ -160,6 +161,7 @@ def make_terminal(
         with_columns=is_complete,
         with_later=is_complete,
         text_of=name_with_text(namer, project.items),
+        explain=lambda first, second: current().session.explain_pair(first, second),
     )
 
 
@@ -272,6 +274,8 @@ def describe_weights(project: Project) -> str | None:
     shares = project.session.column_shares
     if shares is not None:
         return describe_shares(shares, project.encoded.features)
+    if (effects := project.session.column_effects) is not None:
+        return describe_effects(effects) or None
     proposal = propose_columns(project)
     return None if proposal is None else describe_proposal(proposal.less, proposal.more)
 

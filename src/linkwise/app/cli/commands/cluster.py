@@ -109,8 +109,6 @@ def cluster(
         summary["suspects"] = summarize_suspects(pairs, ids)
     if join is not None and table is not None:
         write_joined(table, join)
-        for note in table.notes:
-            say(note)
     names = ids or list(map(str, range(len(rows.table))))
     _write(model.labels_.tolist(), summary, names, {"labels": labels, "join": join}, as_json)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -64,7 +65,8 @@ def explain_clusters(
     _check_plot(request.plot)
     with busy(f"reading {path.name}") as progress:
         if labels is None:
-            subject = load_session_clusters(path, session_file, reading, constraints, progress)
+            find = None if request.rows is None else partial(_find_rows, request.rows)
+            subject = load_session_clusters(path, session_file, reading, constraints, progress, find)
         else:
             subject = load_labelled_clusters(path, reading, labels, constraints, progress, as_is=as_is)
     check_apart([request.plot], subject.files)
@@ -176,11 +178,13 @@ def _print_duplicates(
             emit(
                 type="duplicates", cluster=group.cluster, ids=ids, same=group.shared, differs=group.different
             )
-        emit(type="summary", clusters=len(found.groups), alone=found.n_alone)
+        emit(type="summary", clusters=len(found.groups), alone=found.n_alone, columns=subject.effects)
         return
     described = [group.lines(subject.ids) for group in found.groups]
     sizes = [len(group.rows) for group in found.groups]
-    _print_clusters(found.headline, "", shorten_clusters(described, sizes, show_all=request.show_all))
+    _print_clusters(
+        found.headline, subject.counts, shorten_clusters(described, sizes, show_all=request.show_all)
+    )
 
 
 def _is_worth(found: Explanation | None) -> bool:
@@ -280,11 +284,17 @@ def _print_why(
     readable = found if subject.seen is None or _is_worth(found) else None
     reason = subject.why(*pair, readable)
     call = subject.ids.__getitem__
-    sentences = reason.sentences(call) + _describe_nearness(subject, reason, readable)
+    sentences = reason.sentences(call)
+    if subject.pair is None:
+        sentences += _describe_nearness(subject, reason, readable)
+    else:
+        sentences += subject.pair.sentences()
     if not as_json:
         console = Console()
         for sentence in sentences:
             console.print(strip_controls(sentence), markup=False, highlight=False)
+        if subject.pair is not None:
+            console.print(screen.draw_parts(subject.pair), highlight=False)
         return
     emit(
         type="why",
@@ -301,6 +311,7 @@ def _print_why(
         clusters=list(reason.clusters),
         rules=[str(rule) for rule in reason.rules],
         fidelity=reason.fidelity if reason.rules else None,
+        columns={} if subject.pair is None else subject.pair.columns,
         words=sentences,
     )
 

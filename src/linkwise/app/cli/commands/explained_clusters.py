@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
@@ -27,6 +27,7 @@ from linkwise.data import Encoded, Items, Rows, Table
 from linkwise.data.cells import MISSING
 from linkwise.data.demo_sets import load_demo
 from linkwise.data.reading import Reading
+from linkwise.learn.pair_explanation import PairExplanation, describe_effects
 from linkwise.reasons.explanation import Explanation
 from linkwise.reasons.sentences import describe_shares, shares_by_column
 from linkwise.reasons.why import Why, why
@@ -48,8 +49,9 @@ class ExplainedClusters:
     `columns` are in the user's units, for the rules; None if the rows are not records. `items` are None
     if they are. `seen` are the columns or texts that people see; None if they see what is `compared`.
     `shares` tell how much each column counts in a distance that was learned, and `counts` says it in
-    words. `cells` are those of each column, of records of the same things; ``title(row)`` says beside the
-    id what a row is. `files` must not be overwritten, and have names for messages.
+    words. `effects` tell how much each column counts for a match of two records, and `pair` what speaks for
+    that of one pair. `cells` are those of each column, of records of the same things; ``title(row)`` says
+    beside the id what a row is. `files` must not be overwritten, and have names for messages.
     """
 
     labels: Any
@@ -62,6 +64,8 @@ class ExplainedClusters:
     why: Callable[[int, int, Explanation | None], Why]
     shares: dict[str, float] = field(default_factory=dict)
     counts: str = ""
+    effects: dict[str, float] = field(default_factory=dict)
+    pair: PairExplanation | None = None
     cells: dict[str, list[str]] | None = None
     title: Callable[[int], str] = _untitled
     notes: tuple[str, ...] = ()
@@ -74,8 +78,9 @@ def load_session_clusters(
     reading: Reading,
     constraints: Path | None,
     progress: Progress | None = None,
+    find_pair: Callable[[Sequence[str]], tuple[int, int]] | None = None,
 ) -> ExplainedClusters:
-    """The clusters of a session as of its last answer."""
+    """The clusters of a session as of its last answer, and what speaks for a match of one pair."""
     found = find_session(path, session_file, or_else="explain other clusters of it by --labels CLUSTERS.csv")
     for name in reading.settings():
         export = quote_command("linkwise", "export", path, "--labels")
@@ -94,11 +99,17 @@ def load_session_clusters(
     data = data_path(found, source) if session_file is None else path
     read = _read_session_data(found, source, data, progress)
     encoded = read.compared
-    session = Session.open(found, encoded.X, ids=read.ids)
+    session = Session.open(found, read.rows or encoded.X, ids=read.ids)
     with session:
         # all that is needed later, since the file is let go
         labels, held, names = session.labels, session.constraints, session.ids
         evidence, representatives, shares = session.evidence, session.representatives, session.column_shares
+        effects = session.column_effects
+        pair = None if find_pair is None else session.explain_pair(*find_pair(names))
+    cells = read.cells
+    if effects is not None and read.rows is not None:
+        cells = _list_cells(read.rows.table)
+    counts = "" if shares is None else describe_shares(shares, encoded.features)
     return ExplainedClusters(
         labels,
         read.columns,
@@ -111,8 +122,10 @@ def load_session_clusters(
             labels, i, j, constraints=evidence, representatives=representatives, explanation=rules
         ),
         {} if shares is None else shares_by_column(shares, encoded.features),
-        "" if shares is None else describe_shares(shares, encoded.features),
-        cells=read.cells,
+        describe_effects(effects) if effects is not None else counts,
+        effects={} if effects is None else effects,
+        pair=pair,
+        cells=cells,
         title=read.title,
         files=((found, "the session itself"), (data, "its data")),
     )
@@ -128,6 +141,7 @@ class ReadRows(NamedTuple):
     ids: list[str] | None
     cells: dict[str, list[str]] | None = None
     title: Callable[[int], str] = _untitled
+    rows: Rows | None = None
 
 
 def _read_session_data(
@@ -154,7 +168,7 @@ def _describe_rows(rows: Rows, data: Path, way: str) -> ReadRows:
     items = rows.items if columns is None else None
     table, seen = rows.table, find_seen_rows(rows, data.name, way)
     cells = _list_cells(rows.table) if table.reading.text_by == "letters" and rows.side is None else None
-    return ReadRows(rows.encoded, columns, items, seen, row_ids(table), cells, _make_title(rows))
+    return ReadRows(rows.encoded, columns, items, seen, row_ids(table), cells, _make_title(rows), rows)
 
 
 def _list_cells(table: Table) -> dict[str, list[str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from textwrap import shorten, wrap
@@ -29,7 +29,9 @@ from linkwise.app.project.output import (
     is_json_name,
     join_session,
     list_answers,
+    merge_session,
     open_output,
+    read_golden_rules,
     write_answers,
     write_joined,
     write_labels,
@@ -47,6 +49,8 @@ from linkwise.app.terminal.console import UNNAMED, event_in_words
 from linkwise.app.terminal.progress import busy, show_bar
 from linkwise.app.terminal.protocol import emit, event_as_json, examples_as_json, state
 from linkwise.constraints.error_rates import SourceRate
+from linkwise.data import Rows
+from linkwise.data.joining import Joined
 from linkwise.data.reading import Reading
 from linkwise.errors import UnnamedAnswersError
 from linkwise.session.journal.events import Event
@@ -318,6 +322,8 @@ def export(
     constraints: Path | None = None,
     answers: Path | None = None,
     join: Path | None = None,
+    golden: Path | None = None,
+    golden_rules: Sequence[str] = (),
     new: Path | None = None,
     workers: WorkerOptions = NO_WORKERS,
     force: bool = False,
@@ -325,13 +331,20 @@ def export(
 ) -> None:
     """Write the clusters, pairs and answers of a session; the clusters to stdout when no file is named."""
     found = find_session(path, session_file)
-    targets = {"clusters": labels, "pairs": constraints, "answers": answers, "joined table": join}
+    targets = {
+        "clusters": labels,
+        "pairs": constraints,
+        "answers": answers,
+        "joined table": join,
+        "golden records": golden,
+    }
+    rules = read_golden_rules(golden_rules, golden)
     with Session.open(found) as kept:
         source = origin_of(kept, found)
         data = data_path(found, source) if session_file is None else path
         needed = [(found, "the session itself"), (data, "its data")]
     check_apart(targets.values(), needed)
-    check_ending(join)
+    check_ending(join, golden)
     of_groups = is_of_groups(source)
     _check_group_options(found, targets, workers, new, of_groups=of_groups)
     check_free((target for target in targets.values() if not of_groups or target != labels), force=force)
@@ -340,13 +353,13 @@ def export(
         if of_groups:
             stack.enter_context(hold_groups(found))
         with busy("bringing the clusters up to date") as progress:
-            opened = None if join is None else open_with_data(found, data, progress)
+            opened = None if join is golden is None else open_with_data(found, data, progress)
             session, stale = (
                 open_with_current_labels(found, data, progress) if opened is None else (opened[0], None)
             )
         session.call_after_close(stack.pop_all().close)
     with session:
-        joined = None if opened is None or join is None else join_session(*opened, join)
+        tables = {} if opened is None else _make_tables(opened, join, golden, rules)
         if stale and (labels is not None or (constraints is None and answers is None)):
             say(stale)
         if labels is not None:
@@ -357,10 +370,8 @@ def export(
         if answers is not None:
             with open_output(answers) as file:
                 write_answers(list_answers(session), file, as_json=is_json_name(answers))
-        if join is not None and joined is not None:
-            write_joined(joined, join)
-            for note in joined.notes:
-                say(note)
+        for path_of_table, table in tables.items():
+            write_joined(table, path_of_table)
         if as_json:
             emit(type="export", current=stale is None, **_export_as_json(session, targets))
         elif not any(targets.values()):
@@ -371,6 +382,17 @@ def export(
             for what, target in targets.items():
                 if target not in (None, STDOUT):
                     say(f"{what} written to {target}")
+
+
+def _make_tables(
+    opened: tuple[Session, Path, Reading, Rows | None],
+    join: Path | None,
+    golden: Path | None,
+    rules: Mapping[str, str],
+) -> dict[Path, Joined]:
+    """The joined table and the golden records, as far as they are wanted, by the file that each goes to."""
+    tables = {} if join is None else {join: join_session(*opened, join)}
+    return tables if golden is None else {**tables, golden: merge_session(*opened, golden, rules)}
 
 
 def _write_clusters(
@@ -447,7 +469,13 @@ def _check_row_targets(targets: dict[str, Path | None]) -> None:
 def _export_as_json(session: Session, targets: dict[str, Path | None]) -> dict[str, Any]:
     """Paths of what was written; everything itself when nothing was."""
     if any(targets.values()):
-        names = {"clusters": "labels", "pairs": "constraints", "answers": "answers", "joined table": "join"}
+        names = {
+            "clusters": "labels",
+            "pairs": "constraints",
+            "answers": "answers",
+            "joined table": "join",
+            "golden records": "golden",
+        }
         return {names[what]: str(target) for what, target in targets.items() if target}
     ids, held = session.ids, session.constraints
     pairs = [("must-link", held.must_link), ("cannot-link", held.cannot_link)]

@@ -51,20 +51,28 @@ export const listChanges = (before, now) =>
     .filter((one, i) => one.use !== before[i].use || one.kind !== before[i].kind)
     .map(({ name, use, kind }) => ({ name, use, kind }));
 
+/** @param {TableColumn} one */
+const isText = (one) => one.kind === "text" && one.use === "compare";
+
 /**
  * The two rows as a question will show them.
  * @param {TableColumns} table
  * @param {TableColumn[]} columns as they are chosen
+ * @param {string} [task] the task that was chosen
  * @returns {Pick<Question, "first" | "second"> & Comparison}
  */
-export function previewPair(table, columns) {
+export function previewPair(table, columns, task) {
+  const wasOfRecords = table.columns.filter(isText).length > 1 && table.first.text === undefined;
+  const isOfRecords = task === undefined ? wasOfRecords : task === "duplicates";
   const pair = [table.first, table.second];
   const shown = [
     ...columns.filter((one) => one.use === "compare"),
     ...columns.filter((one) => one.use === "show"),
   ];
   const [first, second] = pair.map((item, i) =>
-    table.has_side_table ? item : previewItem(item, i, columns, shown),
+    table.has_side_table
+      ? item
+      : previewItem(item, i, columns, shown, isOfRecords && columns.filter(isText).length > 1),
   );
   const theirs = new Map(second.fields.map((field) => [field.name, field.value]));
   const differing = first.fields.filter((field) => theirs.get(field.name) !== field.value);
@@ -84,15 +92,16 @@ export function previewPair(table, columns) {
  * @param {number} i
  * @param {TableColumn[]} columns
  * @param {TableColumn[]} shown
+ * @param {boolean} isOfRecords whether texts are shown as columns
  * @returns {Item}
  */
-function previewItem(item, i, columns, shown) {
-  const isText = /** @param {TableColumn} one */ (one) => one.kind === "text" && one.use === "compare";
+function previewItem(item, i, columns, shown, isOfRecords) {
+  const isWhole = /** @param {TableColumn} one */ (one) => !isOfRecords && isText(one);
   const isPicture = /** @param {TableColumn} one */ (one) => one.kind === "picture" && item.image;
   const before = new Map(item.fields.map((field) => [field.name, field]));
   /** @type {Field[]} */
   const fields = shown
-    .filter((one) => one.values.length && !isText(one) && !isPicture(one))
+    .filter((one) => one.values.length && !isWhole(one) && !isPicture(one))
     .map((one) => ({
       name: one.name,
       value: one.values[i],
@@ -103,7 +112,7 @@ function previewItem(item, i, columns, shown) {
   const made = item.fields.filter(
     (field) => !names.has(field.name) && compared.some((one) => field.name.startsWith(`${one.name} (`)),
   );
-  const texts = shown.filter(isText).map((one) => one.values[i]);
+  const texts = shown.filter(isWhole).map((one) => one.values[i]);
   const id = columns.find((one) => one.use === "id");
   return {
     row: item.row,

@@ -212,7 +212,7 @@ class ColumnTable {
 
   #show() {
     for (const column of this.columns) this.#lines.get(column.name)?.show(column);
-    this.preview.replaceChildren(...renderPair(previewPair(this.table, this.columns)));
+    this.preview.replaceChildren(...renderPair(previewPair(this.table, this.columns, this.task?.name)));
     const hasChanges = this.#hasChanges();
     setEnabled(this.start, hasChanges || !this.table.facts);
     this.notice.show("");

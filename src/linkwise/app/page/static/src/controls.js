@@ -68,7 +68,7 @@ export function createDisclosure(page, label, letter, className) {
   const setOpen = /** @param {boolean} isOpen */ (isOpen) => {
     text.hidden = !isOpen;
     opener.setAttribute("aria-expanded", String(isOpen));
-    if (isOpen) page.announce(text.textContent ?? "");
+    if (isOpen) page.announce(text.firstChild?.textContent ?? ""); // what follows it is for the eye
   };
   return { text, opener, toggle: () => setOpen(text.hidden === true), close: () => setOpen(false) };
 }

@@ -43,6 +43,16 @@ export interface Question extends Comparison {
   second: Item;
   why: string;
   guess: Answer;
+  /** What speaks for and against the match of both rows; null if the learner cannot tell it. */
+  parts?: PairParts | null;
+}
+
+/** What speaks for and against the match of two rows, in log-odds: more than 0 speaks for it. */
+export interface PairParts {
+  text: string;
+  columns: { name: string; part: number }[];
+  /** The part of the comparison of the rows as wholes. */
+  whole: number;
 }
 
 export interface Cluster {

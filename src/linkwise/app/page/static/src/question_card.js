@@ -4,6 +4,7 @@ import { h, listChildren, setText } from "./dom.js";
 import { renderPair } from "./items.js";
 import { LATER, postpone } from "./later.js";
 import { NoteField } from "./note_field.js";
+import { renderParts } from "./pair_parts.js";
 import { describeBeginning, describeNumber } from "./question_wording.js";
 import { openResults, RESULTS } from "./results_dialog.js";
 import { WAITING, WAITING_ADVICE } from "./team.js";
@@ -15,6 +16,7 @@ import {
   describeExhaustion,
   describeGuess,
   formatCount,
+  joinSentences,
   NO_MORE_QUESTIONS,
   QUESTION,
 } from "./wording.js";
@@ -184,7 +186,7 @@ export class QuestionCard {
   #showQuestion(state, question) {
     setText(this.eyebrow, describeNumber(state.counts.answers + 1, state.budget, question.why));
     setText(this.heading, QUESTION);
-    setText(this.beginning, describeBeginning(state.counts.answers + 1));
+    setText(this.beginning, describeBeginning(state.counts.answers + 1, state.learner));
     const shown = `${question.id} ${state.table?.encoding ?? ""}`; // the same rows may look otherwise
     if (this.#shown === shown) return;
     this.#shown = shown;
@@ -193,7 +195,10 @@ export class QuestionCard {
     this.pair.replaceChildren(...renderPair(question));
     setText(this.why.text, question.why || "The learner gives no reason.");
     this.guess.close();
-    setText(this.guess.text, describeGuess(question.guess));
+    this.guess.text.replaceChildren(
+      joinSentences(describeGuess(question.guess), question.parts?.text ?? ""),
+      ...renderParts(question.parts),
+    );
   }
 
   /** @param {State} state */
