@@ -14,7 +14,7 @@ from linkwise.data.columns.table import Table
 from linkwise.learn.advice import StopAdvice
 from linkwise.learn.item_labels import Shown
 from linkwise.learn.learner import Learner, Problem, Progress
-from linkwise.learn.pair_explanation import PairExplanation
+from linkwise.learn.pair_explanation import DoubtfulDecision, PairExplanation
 
 
 @runtime_checkable
@@ -131,6 +131,28 @@ class SupportsExplainPairs(Protocol):
             How far the log-odds that a column adds to a pair in question are from their mean; "" stands for
             the rows as wholes. Empty if no pair is in question.
         """
+
+
+@runtime_checkable
+class SupportsListDoubts(Protocol):
+    """A learner that can tell which of its decisions about groups are the least certain."""
+
+    def list_doubts(self, state: Any, most: int, /) -> list[DoubtfulDecision]:
+        """List the least certain decisions: which groups may be one, and which may be two.
+
+        Parameters
+        ----------
+        state : object
+            The state of the run.
+        most : int
+            The number of decisions to list at most.
+
+        Returns
+        -------
+        list of DoubtfulDecision
+            The least certain one first, and one for each group or pair of groups.
+        """
+        ...
 
 
 @runtime_checkable

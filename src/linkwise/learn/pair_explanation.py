@@ -92,6 +92,22 @@ class PairExplanation(NamedTuple):
         return found
 
 
+class DoubtfulDecision(NamedTuple):
+    """A decision about two groups, or two parts of one group, that is hardly certain.
+
+    Attributes
+    ----------
+    first, second : int
+        Two rows that the decision is about.
+    chance : float
+        Probability that both are in one group: the decision is that they are from 0.5 on.
+    """
+
+    first: int
+    second: int
+    chance: float
+
+
 def describe_effects(effects: Mapping[str, float]) -> str:
     """Put into words how much each column counts; "" stands for the rows as wholes.
 

@@ -327,6 +327,7 @@ class Session:
     column_shares = ReadPart("_state", SessionState.column_shares)
     column_effects = ReadPart("_state", SessionState.column_effects)
     why = call_part("_state", SessionState.why)
+    list_doubts = call_part("_state", SessionState.list_doubts)
     explain_pair = call_part("_state", SessionState.explain_pair)
     guidelines = ReadPart("_state", SessionState.guidelines)
     examples = ReadPart("_state", SessionState.examples)

@@ -364,7 +364,11 @@ def test_linked_records_are_explained_by_their_columns(linkwise, people):
     said = words(done.stdout)
     assert "What counts when two records are compared:" in said
     assert "the same: " in said
-    counted = json.loads(linkwise("explain", session, "--json").stdout.splitlines()[-1])["columns"]
+    assert "The least certain decisions" in said
+    told = [json.loads(line) for line in linkwise("explain", session, "--json").stdout.splitlines()]
+    doubts = [one for one in told if one["type"] == "doubt"]
+    assert f"{' and '.join(doubts[0]['ids'])} (one is {doubts[0]['chance']:.0%} probable)" in said
+    counted = told[-1]["columns"]
     assert set(counted) == {"name", "street", "phone", ""}, "the shop is only shown"
 
 

@@ -201,3 +201,29 @@ def test_a_session_explains_any_pair():
         assert session.column_effects == pytest.approx(alone.columns_)
     with lw.Session(np.arange(9.0)[:, None]) as session:
         assert (session.explain_pair(0, 1), session.column_effects) == (None, None)
+
+
+# ---------------------------------------------------------------- what is doubtful
+def test_the_least_certain_decisions_come_first_and_once_for_each_group():
+    with lw.Session(WORLD.table, lw.RecordLinkage(random_state=0)) as session:
+        doubts, labels = session.list_doubts(1000), session.labels
+        certainty = [abs(doubt.chance - 0.5) for doubt in doubts]
+        assert len(doubts) > 5
+        assert certainty == sorted(certainty)
+        assert certainty[-1] < 0.45
+        groups = [tuple(sorted((labels[one.first], labels[one.second]))) for one in doubts]
+        assert len(set(groups)) == len(groups)
+        assert session.list_doubts(3) == doubts[:3]
+        confidence = session.confidence
+        assert min(confidence) == pytest.approx(max(doubts[0].chance, 1 - doubts[0].chance))
+    with lw.Session(np.arange(9.0)[:, None]) as session:
+        assert session.list_doubts() is None
+
+
+def test_an_answer_settles_a_doubt():
+    with lw.Session(WORLD.table, lw.RecordLinkage(random_state=0)) as session:
+        first, second, _ = session.list_doubts(1)[0]
+        session.add(first, second, "must-link")
+        labels = session.labels
+        assert labels[first] == labels[second]
+        assert (first, second) not in {(one.first, one.second) for one in session.list_doubts(1000)}

@@ -37,7 +37,7 @@ from linkwise.learn.advice import StopAdvice
 from linkwise.learn.base import ActiveLearner
 from linkwise.learn.consistency import enforce_answers
 from linkwise.learn.learner import Asking, Problem, Question
-from linkwise.learn.pair_explanation import PairExplanation
+from linkwise.learn.pair_explanation import DoubtfulDecision, PairExplanation
 from linkwise.learn.records.linkage_state import NO_CANDIDATE, RecordState
 from linkwise.learn.records.new_records import place_new_records
 from linkwise.learn.records.pair_choice import AT_RANDOM, BEST, ChosenPair, choose_pair
@@ -175,6 +175,10 @@ class RecordLinkage(ActiveLearner):
     def column_effects(self, state: RecordState) -> dict[str, float]:
         """How much each column counts: how far the log-odds that it adds are from their mean."""
         return state.column_effects()
+
+    def list_doubts(self, state: RecordState, most: int) -> list[DoubtfulDecision]:
+        """The least certain decisions: which groups may be one, and which may be two."""
+        return state.list_doubts(most)
 
     def nearness(self, state: RecordState) -> Nearness:
         """How likely records match, by the model; most groups are tiny."""

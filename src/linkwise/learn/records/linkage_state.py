@@ -15,7 +15,7 @@ from linkwise.constraints.belief import log_odds
 from linkwise.constraints.evidence import Evidence
 from linkwise.constraints.fallible import FallibleEvidence
 from linkwise.learn.learner import Problem, Question
-from linkwise.learn.pair_explanation import PairExplanation
+from linkwise.learn.pair_explanation import DoubtfulDecision, PairExplanation
 from linkwise.learn.records.match_prior import MatchPrior
 from linkwise.learn.records.pair_answers import PairAnswers, read_answers, weigh_answers
 from linkwise.learn.records.pair_choice import ChosenPair
@@ -32,6 +32,7 @@ FIRST_FITS, LATER_FITS = 5, 8  # the model is fitted anew after 5 answers, or an
 KEPT = 0.25  # of the log-odds before
 MOST_MODELS = 64  # that are remembered
 N_EXPLAINED = 100  # pairs that tell how much columns count
+SURE = 0.95  # probability from which a decision is not worth a look
 
 
 class GroupedRecords(NamedTuple):
@@ -215,6 +216,18 @@ class RecordState:
         added = np.array([[*one.columns.values(), one.whole] for one in found])
         effects = np.abs(added - added.mean(axis=0)).mean(axis=0)
         return dict(zip((*found[0].columns, ""), effects.tolist(), strict=True))
+
+    def list_doubts(self, most: int) -> list[DoubtfulDecision]:
+        """The least certain decisions, one for each group or pair of groups."""
+        grouping, pairs = self.group(), self.pairs  # in this order: answers may be about further pairs
+        order = np.argsort(np.abs(grouping.score), kind="stable")
+        order = order[expit(np.abs(grouping.score[order])) < SURE]
+        ends = np.sort([grouping.labels[pairs.first[order]], grouping.labels[pairs.second[order]]], axis=0)
+        once = np.sort(np.unique(ends, axis=1, return_index=True)[1])[:most]
+        return [
+            DoubtfulDecision(int(pairs.first[at]), int(pairs.second[at]), float(expit(grouping.score[at])))
+            for at in order[once].tolist()
+        ]
 
     def match_chances(self) -> NDArray[np.float64]:
         """How likely each pair matches: by the model, or by the answers where there are any."""

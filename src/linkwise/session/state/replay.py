@@ -20,6 +20,7 @@ from linkwise.learn.abilities import (
     SupportsConfidence,
     SupportsDescribe,
     SupportsExplainPairs,
+    SupportsListDoubts,
     find_representatives,
     prepare_learner,
 )
@@ -29,7 +30,7 @@ from linkwise.learn.gathering import Gathered, gather
 from linkwise.learn.item_labels import Shown, read_labels
 from linkwise.learn.learner import Learner, Question, Reason
 from linkwise.learn.memo import Memo
-from linkwise.learn.pair_explanation import PairExplanation
+from linkwise.learn.pair_explanation import DoubtfulDecision, PairExplanation
 from linkwise.learn.run import Run
 from linkwise.session.journal.events import ANSWERS_QUESTION, WITH_FACTS, Event
 from linkwise.session.journal.stored_clustering import Doubts, StoredClustering
@@ -266,6 +267,12 @@ class Replay:
         if not isinstance(self._learner, SupportsExplainPairs):
             return None
         return self._learner.column_effects(self._state)
+
+    def list_doubts(self, most: int) -> list[DoubtfulDecision] | None:
+        """The least certain decisions about groups, for learners that can tell them."""
+        if not isinstance(self._learner, SupportsListDoubts):
+            return None
+        return self._learner.list_doubts(self._state, most)
 
     def confidence(self) -> NDArray[np.float64] | None:
         """The probability that each row is in its cluster, for learners that estimate it."""

@@ -16,7 +16,7 @@ from linkwise.constraints.fallible import FallibleEvidence, make_evidence
 from linkwise.data.columns.table import Table
 from linkwise.errors import SessionDamagedError, SessionError
 from linkwise.learn.learner import Learner
-from linkwise.learn.pair_explanation import PairExplanation
+from linkwise.learn.pair_explanation import DoubtfulDecision, PairExplanation
 from linkwise.reasons.explanation import Explanation
 from linkwise.reasons.why import Why, why
 from linkwise.session.journal.description import seed_of_learner
@@ -439,6 +439,24 @@ class SessionState:
         """
         self.catch_up()
         return None if self.replay is None else self.follow().column_effects()
+
+    def list_doubts(self, most: int = 20) -> list[DoubtfulDecision] | None:
+        """List the least certain decisions: which groups may be one, and which may be two.
+
+        Parameters
+        ----------
+        most : int, default=20
+            The number of decisions to list at most.
+
+        Returns
+        -------
+        list of DoubtfulDecision or None
+            Two rows of each decision, and the probability that they are in one group; the least certain
+            first, and one for each group or pair of groups. None without the data, and for learners that
+            cannot tell it: `RecordLinkage` can.
+        """
+        self.catch_up()
+        return None if self.replay is None else self.follow().list_doubts(most)
 
     def history(self) -> list[Event]:
         """The events about pairs that still count, each with its latest answer and note."""

@@ -25,6 +25,7 @@ from linkwise.app.terminal.progress import busy
 from linkwise.app.terminal.protocol import emit
 from linkwise.data import Items
 from linkwise.data.reading import Reading
+from linkwise.learn.pair_explanation import DoubtfulDecision
 from linkwise.reasons.duplicates import compare_duplicates
 from linkwise.reasons.explanation import MOST_CLUSTERS, Explanation, explain
 from linkwise.reasons.near_rows import describe_near_rows
@@ -41,6 +42,8 @@ FORMS: dict[str, Callable[[Explanation], str]] = {
     "dot": Explanation.to_dot,
 }
 NAMES = {"text": "texts", "image": "images", "series": "curves", "record": "embeddings"}
+DOUBTS = "The least certain decisions; linkwise explain PATH --rows A B shows the reasons:"
+MOST_DOUBTS = 10
 MEAN_WIDTH = 40  # cells of a mean curve
 NEARNESS = {"text": "their words", "image": "their pictures", "series": "their curves"}
 
@@ -178,13 +181,36 @@ def _print_duplicates(
             emit(
                 type="duplicates", cluster=group.cluster, ids=ids, same=group.shared, differs=group.different
             )
+        for doubt in subject.doubts:
+            rows = doubt.first, doubt.second
+            emit(
+                type="doubt",
+                ids=[subject.ids[row] for row in rows],
+                clusters=[int(subject.labels[row]) for row in rows],
+                chance=doubt.chance,
+            )
         emit(type="summary", clusters=len(found.groups), alone=found.n_alone, columns=subject.effects)
         return
     described = [group.lines(subject.ids) for group in found.groups]
+    if subject.doubts:
+        lines = [_describe_doubt(doubt, subject) for doubt in subject.doubts]
+        shown = lines if request.show_all else lines[:MOST_DOUBTS]
+        _print_clusters(DOUBTS, "", Shortened([shown], ""))
+        print()
     sizes = [len(group.rows) for group in found.groups]
     _print_clusters(
         found.headline, subject.counts, shorten_clusters(described, sizes, show_all=request.show_all)
     )
+
+
+def _describe_doubt(doubt: DoubtfulDecision, subject: ExplainedClusters) -> str:
+    """Say which two groups may be one, or which group may be two."""
+    first, second = (subject.ids[row] for row in (doubt.first, doubt.second))
+    one, other = (int(subject.labels[row]) for row in (doubt.first, doubt.second))
+    chance = f"one is {doubt.chance:.0%} probable"
+    if one == other:
+        return f"  cluster {one} may be two: {first} and {second} ({chance})"
+    return f"  clusters {one} and {other} may be one: {first} and {second} ({chance})"
 
 
 def _is_worth(found: Explanation | None) -> bool:

@@ -27,7 +27,7 @@ from linkwise.data import Encoded, Items, Rows, Table
 from linkwise.data.cells import MISSING
 from linkwise.data.demo_sets import load_demo
 from linkwise.data.reading import Reading
-from linkwise.learn.pair_explanation import PairExplanation, describe_effects
+from linkwise.learn.pair_explanation import DoubtfulDecision, PairExplanation, describe_effects
 from linkwise.reasons.explanation import Explanation
 from linkwise.reasons.sentences import describe_shares, shares_by_column
 from linkwise.reasons.why import Why, why
@@ -50,8 +50,9 @@ class ExplainedClusters:
     if they are. `seen` are the columns or texts that people see; None if they see what is `compared`.
     `shares` tell how much each column counts in a distance that was learned, and `counts` says it in
     words. `effects` tell how much each column counts for a match of two records, and `pair` what speaks for
-    that of one pair. `cells` are those of each column, of records of the same things; ``title(row)`` says
-    beside the id what a row is. `files` must not be overwritten, and have names for messages.
+    that of one pair. `doubts` are the least certain decisions. `cells` are those of each column, of records
+    of the same things; ``title(row)`` says beside the id what a row is. `files` must not be overwritten, and
+    have names for messages.
     """
 
     labels: Any
@@ -66,6 +67,7 @@ class ExplainedClusters:
     counts: str = ""
     effects: dict[str, float] = field(default_factory=dict)
     pair: PairExplanation | None = None
+    doubts: Sequence[DoubtfulDecision] = ()
     cells: dict[str, list[str]] | None = None
     title: Callable[[int], str] = _untitled
     notes: tuple[str, ...] = ()
@@ -104,7 +106,7 @@ def load_session_clusters(
         # all that is needed later, since the file is let go
         labels, held, names = session.labels, session.constraints, session.ids
         evidence, representatives, shares = session.evidence, session.representatives, session.column_shares
-        effects = session.column_effects
+        effects, doubts = session.column_effects, session.list_doubts()
         pair = None if find_pair is None else session.explain_pair(*find_pair(names))
     cells = read.cells
     if effects is not None and read.rows is not None:
@@ -125,6 +127,7 @@ def load_session_clusters(
         describe_effects(effects) if effects is not None else counts,
         effects={} if effects is None else effects,
         pair=pair,
+        doubts=doubts or [],
         cells=cells,
         title=read.title,
         files=((found, "the session itself"), (data, "its data")),
