@@ -17,6 +17,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 from scipy.sparse import coo_array
 
@@ -84,7 +85,9 @@ def measure(cell: Cell, checkouts: Path) -> Row:
     row: Row = {}
     learner = RecordLinkage(random_state=int(run))
     leave_out(name)
-    rows = linkwise.read(read_frame(name, checkouts), id="id", as_is=True)
+    frame = read_frame(name, checkouts)
+    texts = frame.select(pl.col(pl.String)).columns
+    rows = linkwise.read(frame, id="id", as_is=True, text=texts)
     with Session(rows, learner, error_rate=None if rate else 0) as session:
         n_asked = 0
         for n in range(max(AT) + 1):

@@ -25,11 +25,10 @@ FOLDER = Path("Hai0709+LLMCER") / "datasets"
 
 
 class RecordSet(NamedTuple):
-    """One table: its files, and the row at which its second source begins, if it has two."""
+    """One table: its files, the columns that are compared, and what it is for."""
 
     table: str
     matches: str
-    border: int | None = None
     columns: tuple[str, ...] = ()  # all but the number of a row by default
     role: str = "development"
 

@@ -106,6 +106,26 @@ class Doing(RuleBasedStateMachine):
         assert last.seconds == (None if seconds is None else round(seconds, 3))
         assert last.note.split() == note.split()
 
+    @rule(size=st.integers(2, 7), places=st.lists(st.integers(-1, 4), min_size=7, max_size=7), note=NOTES)
+    def sort(self, size, places, note):
+        """Each card goes into a pile that is there, into a new one, or nowhere (-1)."""
+        self.session.release()
+        screens = self.session.sets(size)
+        if not screens:
+            return
+        piles = {at: list(pile) for at, pile in enumerate(screens[0].known)}
+        unsure = [card for card, at in zip(screens[0].cards, places, strict=False) if at < 0]
+        for card, at in zip(screens[0].cards, places, strict=False):
+            if at >= 0:
+                piles.setdefault(at, []).append(card)
+        n = len(self.session.events)
+        self.says(lambda: self.session.sort(piles.values(), unsure, question_id=screens[0].id, note=note))
+        if len(self.session.events) > n:
+            sorting = self.session.history[-1].sorting
+            assert {*sorting.order} == {*screens[0].rows}
+            for pile in piles.values():
+                assert len({self.session.labels[row] for row in pile}) == 1
+
     @rule(pair=PAIRS, kind=KINDS)
     def add(self, pair, kind):
         wanted = "yes" if kind == "must-link" else "no"
@@ -323,7 +343,9 @@ class Doing(RuleBasedStateMachine):
         assert (status.n_yes, status.n_no, status.n_unsure) == tuple(
             map(answers.count, ("yes", "no", "unsure"))
         )
-        assert status.n_answers == len(answers) == session.evidence.n_questions
+        sortings = [event.sorting for event in history if event.sorting is not None]
+        assert status.n_answers == len(answers) + len(sortings) == session.evidence.n_questions
+        assert (status.n_screens, status.n_cards) == (len(sortings), sum(len(s.cards) for s in sortings))
         moved = sum(len(e.facts) for e in history if e.kind == "move")
         assert status.n_volunteered == moved + sum(e.kind == "add" for e in history)
         assert status.n_imported == sum(len(e.facts) for e in history if e.kind == "import")
