@@ -177,11 +177,12 @@ def test_any_two_records_can_be_explained_and_nothing_changes_by_it():
     assert len(model._fitted.pairs.first) == before
 
 
-def test_what_counts_for_a_match_is_learned():
-    model = link(budget=60)
-    assert set(model.columns_) == {"name", "street", "phone", "shop", ""}
-    shop = model.columns_["shop"]
-    assert all(model.columns_[name] > shop for name in ("name", "street", "phone")), model.columns_
+def test_a_column_that_says_nothing_of_a_match_counts_little():
+    note = pl.Series("note", np.random.default_rng(9).choice(["red", "green", "blue"], len(WORLD.person)))
+    world = WORLD._replace(table=WORLD.table.drop("shop").with_columns(note))
+    counts = link(world, budget=60).columns_
+    assert set(counts) == {"name", "street", "phone", "note", ""}
+    assert all(counts[name] > 5 * counts["note"] for name in ("name", "street", "phone")), counts
 
 
 @pytest.mark.parametrize(("pair", "message"), [((0, 0), "two different"), ((0, 9999), "records. Pass 0 to")])
