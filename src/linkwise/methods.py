@@ -80,9 +80,7 @@ CACHE = Option("--cache", "cache", "folder for the clusterings", "folder", "DIR"
 MAX_LEAVES = Option("--max-leaves", "max_leaves", "largest number of rules")
 MIN_SAMPLES = Option("--min-samples", "min_samples", "rows in a dense neighbourhood", default=4)
 
-ORIGIN = Option(
-    "--origin", "origin", "column of where records come from: two of one origin never match", str, "COLUMN"
-)
+ORIGIN = Option("--origin", "origin", "records of one origin never match", str, "COLUMN")
 SAME = Option("--same", "same", "column in which matching records agree", str, "COLUMN")
 
 _K = {"options": (N_CLUSTERS,), "needs": ("n_clusters",)}

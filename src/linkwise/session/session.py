@@ -240,7 +240,8 @@ class Session:
             table = None if read is None else read.table
             kept = (session._journal.ids, store.clustering()) if recode else (None, None)
             moved = session._data.move_rows(X, ids, source) if recode else {}
-            check_items(items, session.n_rows)
+            if items is None or items is not read:  # other rows than before are refused with the data
+                check_items(items, session.n_rows)
             session._data.items = items
             session._data.resume(X, learner, ids, progress, error_rate, moved, backup, kept, table)
         except BaseException:
