@@ -100,6 +100,12 @@ def test_a_column_that_leaves_no_pair_or_says_nothing_is_refused(parameter, cell
         RecordLinkage(**{parameter: "list"}).fit(table, oracle=TruthOracle([0] * 6))
 
 
+def test_one_column_cannot_be_origin_and_agree():
+    records = make_records(frame_of(PEOPLE), ["name"], origin="shop", same="shop")
+    with pytest.raises(DataError, match="are both 'shop'"):
+        check_that_some_match(records)
+
+
 def test_infinite_numbers_are_missing():
     table = pl.DataFrame({"name": list("abcde"), "size": [np.inf, -np.inf, 1.5, 2.0, None]})
     (_, size) = make_records(frame_of(table), table.columns).columns

@@ -229,8 +229,13 @@ def check_that_some_match(records: Records) -> None:
     Raises
     ------
     DataError
-        Such a column is empty, no two records have different origins, or no two agree.
+        Both are one column, one is empty, no two records have different origins, or no two agree.
     """
+    both = [column.name for column in (records.origin_column, records.block_column) if column is not None]
+    if len(both) == 2 and both[0] == both[1]:
+        raise DataError(
+            f"`origin` and `same` are both {both[0]!r}, so no two records can match. Remove one of them."
+        )
     for parameter, column in (("origin", records.origin_column), ("same", records.block_column)):
         if column is None or len(records) == 1:
             continue
