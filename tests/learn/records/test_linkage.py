@@ -191,6 +191,12 @@ def test_only_two_records_of_the_table_can_be_explained(pair, message):
         link(budget=0).explain(*pair)
 
 
+@pytest.mark.parametrize("row", [True, 0.5, "a", None])
+def test_only_an_integer_is_a_position_to_explain(row):
+    with pytest.raises(TypeError, match="which is no position"):
+        link(budget=0).explain(5, row)
+
+
 def test_a_session_explains_any_pair():
     table = WORLD.table.drop("shop")
     alone = lw.RecordLinkage(random_state=0).fit(table, oracle=WORLD.oracle(), budget=0)

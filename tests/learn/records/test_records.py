@@ -7,8 +7,9 @@ import numpy as np
 import polars as pl
 import pytest
 
+from linkwise import RecordLinkage, TruthOracle
 from linkwise.errors import DataError
-from linkwise.learn.records.records import append_records, clean_text, make_records
+from linkwise.learn.records.records import append_records, check_that_some_match, clean_text, make_records
 
 PEOPLE = pl.DataFrame(
     {
@@ -76,6 +77,33 @@ def test_a_table_that_tells_nothing_is_refused():
         make_records(frame_of(PEOPLE), ["nothing"])
     with pytest.raises(DataError, match="shelf"):
         make_records(frame_of(PEOPLE), ["name"], origin="shelf")
+    with pytest.raises(DataError, match="There is no column ''"):
+        make_records(frame_of(PEOPLE), ["name"], origin="")
+    with pytest.raises(DataError, match="no rows"):
+        make_records(frame_of(PEOPLE.head(0)), ["name"])
+
+
+@pytest.mark.parametrize(
+    ("parameter", "cells", "message"),
+    [
+        ("origin", ["north"] * 6, "`origin` has the same value in all rows, so no two records can match"),
+        ("origin", [None, ""] * 3, "`origin` is empty"),
+        ("same", list("abcdef"), "`same` has another value in each row, so no two records can match"),
+        ("same", [None, ""] * 3, "`same` is empty"),
+    ],
+)
+def test_a_column_that_leaves_no_pair_or_says_nothing_is_refused(parameter, cells, message):
+    table = PEOPLE.with_columns(list=pl.Series(cells))
+    with pytest.raises(DataError, match=message):
+        check_that_some_match(make_records(frame_of(table), ["name"], **{parameter: "list"}))
+    with pytest.raises(DataError, match=message):
+        RecordLinkage(**{parameter: "list"}).fit(table, oracle=TruthOracle([0] * 6))
+
+
+def test_infinite_numbers_are_missing():
+    table = pl.DataFrame({"name": list("abcde"), "size": [np.inf, -np.inf, 1.5, 2.0, None]})
+    (_, size) = make_records(frame_of(table), table.columns).columns
+    assert size.missing.tolist() == [True, True, False, False, True]
 
 
 @pytest.mark.parametrize(

@@ -117,8 +117,9 @@ def holds_whole_numbers(series: nw.Series[Any]) -> bool:
     """Whether all values are whole, also where missing ones elsewhere made pandas write 7.0 for 7."""
     if not series.dtype.is_float():
         return bool(series.dtype.is_integer())
-    known = to_numbers(series)
-    return bool((known[~np.isnan(known)] % 1 == 0).all())
+    numbers = to_numbers(series)
+    known = numbers[~np.isnan(numbers)]
+    return bool(np.isfinite(known).all() and (known % 1 == 0).all())
 
 
 def to_words(series: nw.Series[Any]) -> list[str | None]:

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from hashlib import blake2b
+from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
@@ -43,7 +44,7 @@ from linkwise.learn.records.new_records import place_new_records
 from linkwise.learn.records.pair_choice import AT_RANDOM, BEST, ChosenPair, choose_pair
 from linkwise.learn.records.pairs import PreparedRecords, find_pairs, prepare_records
 from linkwise.learn.records.quality import Quality, RandomPair, Share
-from linkwise.learn.records.records import list_compared, make_records
+from linkwise.learn.records.records import check_that_some_match, list_compared, make_records
 from linkwise.types import Labels, Progress
 from linkwise.wording import count_noun
 
@@ -80,7 +81,7 @@ class RecordLinkage(ActiveLearner):
     Raises
     ------
     DataError
-        X is an array, or a column is missing.
+        X is an array, a column is missing, or `origin` or `same` is empty or leaves no pair that may match.
 
     Notes
     -----
@@ -124,6 +125,7 @@ class RecordLinkage(ActiveLearner):
         """Find the pairs of records that may match, and compare them."""
         names = list_compared(table)
         records = make_records(table.frame, names, origin=self.origin, same=self.same)
+        check_that_some_match(records)
         return prepare_records(records, seed, progress)
 
     def start(self, problem: Problem) -> RecordState:
@@ -259,10 +261,14 @@ class RecordLinkage(ActiveLearner):
         ------
         ValueError
             A position is not that of a record, or both are the same.
+        TypeError
+            A position is not an integer.
         """
         check_is_fitted(self, "labels_")
         n_rows = len(self.labels_)
         for name, row in (("first", first), ("second", second)):
+            if isinstance(row, bool) or not isinstance(row, Integral):
+                raise TypeError(f"{name} is {row!r}, which is no position. Pass an integer.")
             if not 0 <= row < n_rows:
                 raise ValueError(f"{name} is {row}, and there are {n_rows} records. Pass 0 to {n_rows - 1}.")
         if first == second:

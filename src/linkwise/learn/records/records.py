@@ -198,22 +198,51 @@ def make_records(
     Raises
     ------
     DataError
-        There is no such column, or no column that can be compared.
+        There is no row, no such column, or no column that can be compared.
     """
-    for name in filter(None, (origin, same)):
-        if name not in frame.columns:
+    if len(frame) == 0:
+        raise DataError("The table has no rows, so there is nothing to link. Pass at least one record.")
+    for name in (origin, same):
+        if name is not None and name not in frame.columns:
             raise DataError(unknown_column(name, frame.columns))
     read = [_read_column(name, frame.get_column(name)) for name in names if name not in (origin, same)]
     columns = tuple(column for column in read if column is not None)
     if not columns:
         raise DataError(
             "The table has no column of texts, numbers or codes with two different values, so its records"
-            " cannot be compared. Use another method than records."
+            " cannot be compared. Only letters and digits count. Use another method than records."
         )
+    origin_column, block_column = (_read_names(frame, name) for name in (origin, same))
     whole = _join_texts(columns)
     weights, counts = learn_weights(whole)
-    origin_column, block_column = (_read_names(frame, name) for name in (origin, same))
     return Records(columns, whole, counts, weights, origin_column, block_column)
+
+
+def check_that_some_match(records: Records) -> None:
+    """Raise if the column of origins, or the one that must agree, says nothing or leaves no pair.
+
+    Parameters
+    ----------
+    records : Records
+        The records.
+
+    Raises
+    ------
+    DataError
+        Such a column is empty, no two records have different origins, or no two agree.
+    """
+    for parameter, column in (("origin", records.origin_column), ("same", records.block_column)):
+        if column is None or len(records) == 1:
+            continue
+        start = f"Column {column.name!r} of `{parameter}`"
+        if column.missing.all():
+            raise DataError(f"{start} is empty. Set `{parameter}` to another column, or to None.")
+        if int(column.value.max()) + 1 == (1 if parameter == "origin" else len(records)):
+            found = "the same value in all rows" if parameter == "origin" else "another value in each row"
+            raise DataError(
+                f"{start} has {found}, so no two records can match. Set `{parameter}` to another column, or"
+                " to None."
+            )
 
 
 def append_records(records: Records, frame: nw.DataFrame[Any]) -> Records:
