@@ -190,13 +190,13 @@ def score_pairs(one, other):
 
 def test_duplicates_are_known_by_what_identifies_them():
     table = read_table(FILES / "duplicates.csv", propose=True)
-    assert (table.reading.text, table.reading.text_by) == (("Site", "Address", "Phone"), "letters")
+    assert (table.reading.text, table.reading.text_by) == (("Site", "Address", "Phone", "Fund"), "letters")
     truth = json.loads((FILES / "duplicates_truth.json").read_text())
-    y, X = [truth[name] for name in table.ids], encode(table).X
-    asked = lw.ThresholdLinkage().fit(X, oracle=lw.TruthOracle(y), budget=20)
+    y = [truth[name] for name in table.ids]
+    asked = lw.RecordLinkage(random_state=0).fit(table, oracle=lw.TruthOracle(y), budget=20)
     assert score_pairs(y, asked.labels_.tolist()) > 0.95
     links = [pair for pair in combinations(range(len(y)), 2) if y[pair[0]] == y[pair[1]]][::30]
-    given = lw.ThresholdLinkage().fit(X, constraints=lw.Constraints(len(y), links))
+    given = lw.RecordLinkage(random_state=0).fit(table, constraints=lw.Constraints(len(y), links))
     assert score_pairs(y, given.labels_.tolist()) > 0.9
 
 

@@ -285,11 +285,10 @@ def _find_options(frame: nw.DataFrame[Any], given: Reading) -> dict[str, Any]:
     has_numbers = bool(given.weights) or any(getattr(given, name) is not None for name in OF_COLUMNS)
     is_open = not (given.text or given.is_of_series or given.text_by)
     if is_open and not (given.columns or has_numbers):
-        texts = _find_records(frame, [*used, *codes[:1]], next(iter([*codes, *counters]), id_column))
-        if texts:
+        options = _find_records(frame, [*used, *codes[:1]], next(iter([*codes, *counters]), id_column))
+        if options:
             proposed_id = next(iter([*codes, *counters]), None)
-            own = {} if proposed_id is None else {"id_column": proposed_id}
-            return own | {"text": texts, "text_by": "letters"}
+            return options if proposed_id is None else {"id_column": proposed_id, **options}
     if (
         given.is_of_series
         and sum(series.dtype.is_numeric() for series in frame.iter_columns()) < LEAST_SAMPLES
@@ -314,10 +313,16 @@ def _find_options(frame: nw.DataFrame[Any], given: Reading) -> dict[str, Any]:
     return proposed | _propose_for_rows(frame, found, given, has_numbers=has_numbers)
 
 
-def _find_records(frame: nw.DataFrame[Any], used: Sequence[str], id_column: str | None) -> list[str]:
-    """The columns that identify records of the same things, if the table holds such."""
+def _find_records(frame: nw.DataFrame[Any], used: Sequence[str], id_column: str | None) -> dict[str, Any]:
+    """Let all columns count, texts by their letters, if the table holds records of the same things."""
     copies = find_near_copies(frame, id_column)
-    return [] if copies is None else [name for name in copies.columns if name not in used]
+    if copies is None:
+        return {}
+    free = [name for name in frame.columns if name not in {*used, id_column}]
+    found = {one.name: one.role for one in _decide_columns(frame, free, merges=False)}
+    texts = [name for name in free if found[name] == "text" or name in copies.columns]
+    has_others = any(found[name] in COMPARED for name in free if name not in texts)
+    return {"text": texts, "text_by": "letters", **({"columns": ["all"]} if has_others else {})}
 
 
 def _propose_for_rows(

@@ -327,7 +327,7 @@ def _read_column(name: str, series: nw.Series[Any]) -> RecordColumn | None:
     ]
     if np.mean([len(_LETTER.findall(text)) <= MOST_LETTERS for text in present]) > MOSTLY:
         numbers = np.array([float(one.group()) if one else np.nan for one in found])
-        longest = np.median([len(one.group()) for one in found if one] or [0])
+        longest = np.median([len(one.group().partition(".")[0]) for one in found if one] or [0])
         if np.isfinite(numbers).sum() > MOSTLY * len(present) and longest < LEAST_DIGITS:
             return _make_column(name, "number", texts, numbers)
     is_code = n_different < MOST_CODES * len(present) and np.mean([" " in text for text in present]) < 0.5
