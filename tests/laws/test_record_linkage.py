@@ -60,6 +60,26 @@ def test_an_answer_changes_no_copy():
     assert (session.question.first, session.question.second) in {(one.first, one.second) for one in batch}
 
 
+def test_a_copy_expects_of_its_question_what_the_run_expects():
+    """Also where pairs that are no candidates were told since: they shift the places of the others."""
+    session, oracle = begin(), WORLD.oracle()
+    state = session._state
+    rng = np.random.default_rng(0)
+    for _ in range(25):
+        question = session.question
+        first, second = sorted(rng.choice(len(WORLD.person), 2, replace=False).tolist())
+        if {first, second} != {question.first, question.second}:
+            is_same = WORLD.person[first] == WORLD.person[second]
+            session.add(first, second, "must-link" if is_same else "cannot-link")
+        question = session.question
+        copy = state.replay._run.fork()
+        same = oracle(question.first, question.second)
+        copy.answer("yes" if same else "no")
+        session.answer(same)
+        assert session.labels is not None
+        assert copy.state.draws == state.replay._run.state.draws
+
+
 def test_the_labels_follow_every_answer():
     session = begin()
     oracle = WORLD.oracle()

@@ -147,9 +147,8 @@ class RecordLinkage(ActiveLearner):
                 choice = _choose(state)
                 if choice is None:
                     return state.group().labels
-                state.open = _make_question(state, choice), choice
-            question, choice = state.open
-            draw = _expect(state, choice)
+                state.open = _make_question(state, choice), _expect(state, choice)
+            question, draw = state.open
             answer = yield question
             if draw is not None and answer != "unsure":
                 state.draws = (*state.draws, draw._replace(answer=float(answer == "yes")))

@@ -18,7 +18,6 @@ from linkwise.learn.learner import Problem, Question
 from linkwise.learn.pair_explanation import DoubtfulDecision, PairExplanation
 from linkwise.learn.records.match_prior import MatchPrior
 from linkwise.learn.records.pair_answers import PairAnswers, read_answers, weigh_answers
-from linkwise.learn.records.pair_choice import ChosenPair
 from linkwise.learn.records.pair_model import IN_QUESTION, PairModel, fit_pair_model
 from linkwise.learn.records.pairs import Pairs, compare_pairs, find_pairs, join_pairs
 from linkwise.learn.records.quality import Quality, RandomPair, estimate_quality
@@ -71,8 +70,8 @@ class RecordState:
     `log_odds` is what the model says of each of `pairs`, fitted to the first `n_fitted` answers; `model` is
     None before. `unheard` is the same, and of the pairs that it was fitted to, what it would say without
     their answers. `grouping` follows from it and from the answers; `grouped` tells how many there were, and
-    how often what is believed of them had changed. `open` is the question that waits, with the choice that
-    led to it; `draws` are the pairs that were drawn at random and answered.
+    how often what is believed of them had changed. `open` is the question that waits, with what
+    is expected of it; `draws` are the pairs that were drawn at random and answered.
     """
 
     problem: Problem
@@ -83,7 +82,7 @@ class RecordState:
     n_fitted: int = 0
     grouping: GroupedRecords | None = None
     grouped: tuple[int, int] = (-1, -1)
-    open: tuple[Question, ChosenPair] | None = None
+    open: tuple[Question, RandomPair | None] | None = None
     draws: tuple[RandomPair, ...] = ()
 
     @property
