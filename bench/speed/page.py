@@ -92,7 +92,7 @@ class Stub:
         )  # fmt: skip
         question = {
             "id": str(n), "first": first, "second": second, "differing": {}, "content": None,
-            "only_shown": [], "why": "", "guess": "no"
+            "only_shown": [], "why": "", "guess": "no", "parts": None
         }  # fmt: skip
         counts = dict.fromkeys(("yes", "unsure", "added", "imported", "done", "inferred"), 0)
         sizes = np.bincount(self._kind, minlength=10).tolist()

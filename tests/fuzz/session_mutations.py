@@ -27,6 +27,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import linkwise as lw
 from fuzz.session_edits import build_session
 from linkwise.errors import SessionError
+from linkwise.learn.abilities import SupportsTable
 from linkwise.session.journal import registry
 from linkwise.session.session import Session
 from session.session_examples import X
@@ -226,6 +227,8 @@ def warm_up() -> None:
         for name in registry.LEARNERS:
             parameters = {"random_state": 0} | ({"n_clusters": 3} if name in ("MinMax", "NPU") else {})
             learner = registry.build_learner({"name": name, "parameters": parameters})
+            if isinstance(learner, SupportsTable):  # which takes no array
+                continue
             if name == "ActiveCOBS":
                 learner.set_params(preset="quick", n_candidates=50)
             build_session(Path(folder, f"{name}.linkwise"), learner)

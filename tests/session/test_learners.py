@@ -146,7 +146,11 @@ def test_parameters_that_name_folders_and_machines_are_declared():
     for name in (*registry.LEARNERS, *registry.CLUSTERERS):
         for parameter, allowed in getattr(lw, name)._parameter_constraints.items():
             if str in allowed:
-                assert parameter in registry.MACHINE_PARAMETERS | registry.NESTED | {"preset"}
+                assert parameter in registry.MACHINE_PARAMETERS | registry.NESTED | {
+                    "preset",
+                    "origin",
+                    "same",
+                }
             if "array-like" in allowed:
                 assert parameter in registry.ARRAYS | registry.COLUMNS
 

@@ -145,7 +145,7 @@ class SessionState:
             return
         rows, is_same = self.replay.X, self._followed[0] == wanted.learner
         learner = self.replay.learner if is_same else build_learner(wanted.learner, rows.shape[1])
-        self.start(learner, rows, wanted, table=self.replay.table)
+        self.start(learner, rows, wanted, None, self.replay.table)
         self._forget_belief()
 
     def follow(self) -> Replay:
