@@ -289,7 +289,7 @@ def test_the_guess_of_linked_records_has_a_bar_for_each_column(served, browse):
     told = page.locator(".lw-guess").inner_text()
     assert "All in all, one record is" in told
     names = page.locator(".lw-guess .lw-part-name").all_inner_texts()
-    assert names == ["name", "street", "phone", "as wholes"]
+    assert names == ["name", "street", "phone", "shop", "as wholes"]
     found = session.explain_pair(session.question.first, session.question.second)
     parts = [*found.columns.values(), found.whole]
     for bar, part in zip(page.locator(".lw-part").all(), parts, strict=True):
