@@ -337,7 +337,7 @@ class _Search:
     def _estimate_rate(self) -> tuple[float, float]:
         """The share of wrong answers by those that the partition breaks, and its deviation.
 
-        Of rows that were sorted each misplaced card is one wrong answer.
+        If rows were sorted, each misplaced card is one wrong answer.
         """
         answers, piles = self.answers, self.answers.of_piles
         is_broken = (self.label[answers.first] == self.label[answers.second]) != answers.is_yes

@@ -373,7 +373,7 @@ class FallibleEvidence(Evidence):
     def suspects(self) -> list[Suspect]:
         """Return the answers that are probably wrong, the most probable ones first.
 
-        Of rows that were sorted there is one for each misplaced card.
+        If rows were sorted, there is one for each misplaced card.
         """
         of_piles = {at for each in self._sortings for at in each.facts}
         wrong = [

@@ -65,7 +65,7 @@ def serialize_event(event: Event, changed: frozenset[int], name_row: Namer) -> d
 
 
 def _count_piles(sorting: Sorting | None) -> dict[str, int]:
-    """The numbers of cards and piles of rows that were sorted; nothing of other events."""
+    """How many cards were sorted into how many piles; empty for other events."""
     return {} if sorting is None else {"cards": len(sorting.cards), "piles": len(sorting.piles)}
 
 

@@ -188,7 +188,7 @@ def render_question(
     name: str | None,
     expected: Answer | None,
 ) -> dict[str, Any]:
-    """Return a question with its reason, the likelier answer, and which columns speak for it."""
+    """Return a question with its reason, the likelier answer, and what each column says of it."""
     labels = content.labels
     likely = "yes" if labels[question.first] == labels[question.second] else "no"
     found = content.session.explain_pair(question.first, question.second)

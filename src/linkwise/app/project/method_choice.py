@@ -72,8 +72,8 @@ def build_first_learner(choice: MethodChoice) -> Learner:
 def choose_by_table(choice: MethodChoice, table: Table) -> MethodChoice:
     """Choose by a table what was not chosen.
 
-    Where it holds records of the same things and no method was named, they are linked. Records of numbers
-    alone are linked by one threshold on their distance. Raises UsageError if an option names a column that
+    If no method was named and the table holds records of the same things, these are linked. Records of
+    numbers alone are linked by one threshold on their distance. Raises UsageError if an option names a column that
     the table does not have.
     """
     check_columns(choice, table)

@@ -231,7 +231,7 @@ ANSWER_COLUMNS = (
 def list_answers(session: Session) -> list[dict[str, Any]]:
     """List the answers and volunteered pairs that are not undone, in order, by `ANSWER_COLUMNS`.
 
-    Of rows that were sorted it lists the least pairs from which the piles follow.
+    For sorted rows it lists the fewest pairs from which the piles follow.
     """
     ids, evidence = session.ids, session.evidence
     grades = {(each.number, each.first, each.second): each.grade for each in session.suspects}

@@ -35,11 +35,15 @@ SURE = 0.95  # probability from which a decision is not worth a look
 
 
 class GroupedRecords(NamedTuple):
-    """The groups, and the decision about each pair: its log-odds, and how many pairs it is about."""
+    """The groups, and the decision about each pair: its log-odds, and how many pairs it is about.
+
+    `answers` are those that the groups follow from.
+    """
 
     labels: Labels
     score: NDArray[np.float64]
     n_decided: NDArray[np.float64]
+    answers: PairAnswers
 
 
 def group_records(
@@ -60,7 +64,7 @@ def group_records(
         NO_CANDIDATE,
         origin,
     )
-    return GroupedRecords(found.labels.astype(np.int32), found.score, found.n_pairs)
+    return GroupedRecords(found.labels.astype(np.int32), found.score, found.n_pairs, answers)
 
 
 @dataclass(slots=True, eq=False)
@@ -230,7 +234,7 @@ class RecordState:
 
     def match_chances(self) -> NDArray[np.float64]:
         """How likely each pair matches: by the model, or by the answers where there are any."""
+        answers = self.group().answers
         chance: NDArray[np.float64] = expit(self.log_odds)
-        answers = self.read_answers()
         chance[find_pairs(self.pairs, answers.first, answers.second)] = answers.match
         return chance

@@ -53,6 +53,5 @@ def weigh_answers(pairs: Pairs, answers: PairAnswers, certainty: float) -> NDArr
     """Add what the answers about each pair say, in log-odds."""
     at = find_pairs(pairs, answers.first, answers.second)
     said = np.where(answers.is_yes, certainty, -certainty)
-    return np.bincount(at, said, minlength=len(pairs.first)).astype(
-        np.float64
-    )  # of integers where it is empty
+    added = np.bincount(at, said, minlength=len(pairs.first))
+    return added.astype(np.float64)  # without answers they are integers
