@@ -73,8 +73,8 @@ def choose_by_table(choice: MethodChoice, table: Table) -> MethodChoice:
     """Choose by a table what was not chosen.
 
     If no method was named and the table holds records of the same things, these are linked. Records of
-    numbers alone are linked by one threshold on their distance. Raises UsageError if an option names a column that
-    the table does not have.
+    numbers alone are linked by one threshold on their distance. Raises UsageError if an option names a
+    column that the table does not have.
     """
     check_columns(choice, table)
     are_records = any((one.option, one.value) == ("text_by", "letters") for one in table.proposals)

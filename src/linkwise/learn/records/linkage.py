@@ -1,8 +1,8 @@
 """Record linkage: which records of a table are about the same person or thing.
 
 Pairs of records are what is learned. Those that may match are found by what they share (`candidates`),
-compared column by column (`features`), and have a chance of a match without any answer (`match_prior`). Answers
-teach a model of pairs which columns count (`pair_model`). Records are grouped by correlation clustering: two
+compared column by column (`features`), and have a chance of a match without any answer (`match_prior`).
+Answers teach a model of pairs which columns count (`pair_model`). Records are grouped by correlation clustering: two
 groups become one while the mean log-odds of their pairs, plus what the answers about them say, is positive.
 The evidence of the model is averaged, since its errors go together; answers are independent, so they are
 added. A question is about the most doubtful decision between two groups, or is drawn at random
