@@ -2,11 +2,11 @@
 
 Pairs of records are what is learned. Those that may match are found by what they share (`candidates`),
 compared column by column (`features`), and have a chance of a match without any answer (`match_prior`).
-Answers teach a model of pairs which columns count (`pair_model`). Records are grouped by correlation clustering: two
-groups become one while the mean log-odds of their pairs, plus what the answers about them say, is positive.
-The evidence of the model is averaged, since its errors go together; answers are independent, so they are
-added. A question is about the most doubtful decision between two groups, or is drawn at random
-(`pair_choice`), and from the latter precision and recall are estimated (`quality`).
+Answers teach a model of pairs which columns count (`pair_model`). Records are grouped by correlation
+clustering: two groups become one while the mean log-odds of their pairs, plus what the answers about them
+say, is positive. The evidence of the model is averaged, since its errors go together; answers are
+independent, so they are added. A question is about the most doubtful decision between two groups, or is
+drawn at random (`pair_choice`), and from the latter precision and recall are estimated (`quality`).
 
 Related are dedupe's active learning (Bilenko, 2006, Learnable similarity functions and their application to
 record linkage and clustering), the model of Fellegi and Sunter (1969, A theory for record linkage, JASA), and
