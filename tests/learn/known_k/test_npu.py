@@ -136,7 +136,7 @@ def test_all_fits_of_cosc_share_their_graph(monkeypatch):
     learner = lw.NPU(3, estimator=lw.COSC(n_init=2, n_runs=1, random_state=0), random_state=0)
     wanted = learner.fit(X, oracle=lw.TruthOracle(y), budget=6).labels_
     prepared = learner.prepare(X, 0)
-    monkeypatch.setattr(learner, "prepare", lambda X, seed: prepared)
+    monkeypatch.setattr(learner, "prepare", lambda X, seed, progress: prepared)
     monkeypatch.setattr(cosc, "build_neighbour_graph", None)  # so that a call fails
     assert np.array_equal(learner.fit(X, oracle=lw.TruthOracle(y), budget=6).labels_, wanted)
 
