@@ -15,7 +15,6 @@ pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "examples"
 LEAST = {"customers": 0.9, "news": 0.6, "faces": 0.7, "curves": 0.9, "grid_search": 0.9}  # ARI
-PROGRAMS = {"llm_judge"}  # they answer questions; test_llm_judge.py
 FACES = Path(os.environ.get("LINKWISE_DATA", ""), "cmu_faces_half.npz")
 NOTEBOOK_CELL = re.compile(r"^# %%( \[markdown\])?$")
 
@@ -33,7 +32,7 @@ def data_script(name):
 
 
 def test_all_are_here_and_in_the_docs():
-    assert {path.stem for path in FOLDER.glob("*.py")} == set(LEAST) | PROGRAMS
+    assert {path.stem for path in FOLDER.glob("*.py")} == set(LEAST)
     page = (ROOT / "docs" / "examples.rst").read_text(encoding="utf-8")
     assert re.findall(r"literalinclude:: \.\./examples/(\w+)\.py", page) == list(LEAST)
 

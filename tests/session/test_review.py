@@ -169,3 +169,39 @@ def test_pairs_under_review_are_those_with_both_answers():
         words.setdefault(frozenset((event.first, event.second)), set()).add(event.answer)
     disputed = {frozenset((c.first, c.second)) for c in session.review() if c.is_disputed}
     assert disputed == {pair for pair, said in words.items() if len(said) == 2}
+
+
+# ---------------------------------------------------------------- other answers to doubtful pairs
+def test_doubtful_pairs_are_given_to_whoever_has_not_answered_them():
+    session = dispute()
+    assert session.recheck(5, to="anna") == session.recheck(5, to="ben") == []
+    (question,) = session.recheck(5, to="carla")
+    assert ({question.first, question.second}, question.to) == ({0, 3}, "carla")
+    session.answer("yes", question_id=question.id, source="carla", reliability=0.9)
+    event = session.history[-1]
+    assert (event.kind, event.answer, event.source, event.reliability) == ("answer", "yes", "carla", 0.9)
+    assert session.recheck(5, to="carla") == []
+    assert len(session.review("dora")) == 1  # a third answer decides nothing for certain
+
+
+def test_pairs_are_rechecked_in_the_order_of_the_review():
+    session = dispute()
+    for person, is_same in (("anna", True), ("ben", False)):
+        say(session, person, 1, 2, is_same)
+    pairs = [{case.first, case.second} for case in session.review("carla")]
+    assert [{q.first, q.second} for q in session.recheck(9, to="carla")] == pairs
+    assert len(session.recheck(to="carla")) == 1
+
+
+def test_an_unsure_answer_ends_a_recheck():
+    session = dispute()
+    session.answer("unsure", question_id=session.recheck(to="carla")[0].id, source="carla")
+    assert session.recheck(to="carla") == []
+
+
+def test_a_recheck_needs_a_number():
+    with pytest.raises(ValueError, match="Pass a positive number of pairs"):
+        dispute().recheck(0, to="carla")
+    with pytest.raises(TypeError, match="not an integer"):
+        dispute().recheck(1.5, to="carla")
+    assert begin(error_rate=0).recheck(to="carla") == []

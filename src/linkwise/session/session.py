@@ -363,6 +363,7 @@ class Session:
     audit = call_part("_team", Team.audit)
     audit_report = call_part("_team", Team.audit_report)
     review = call_part("_team", Team.review)
+    recheck = call_part("_team", Team.recheck)
     decide = call_part("_team", Team.decide)
     carry_over = call_part("_transfer", Transfer.carry_over)
     combine = call_part("_transfer", Transfer.combine)

@@ -119,8 +119,8 @@ def test_a_program_that_fails_ends_with_its_own_words(fruit, linkwise, judge, tm
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--parallel", "2"], "--parallel is about a program that answers. Add --oracle COMMAND."),
-        (["--audit", "3"], "--audit is about a program that answers. Add --oracle COMMAND."),
+        (["--parallel", "2"], "--parallel is about a program or model that answers. Add --oracle"),
+        (["--audit", "3"], "--audit is about a program or model that answers. Add --oracle"),
         (["--oracle", ""], "--oracle is empty."),
         (["--oracle", "no-such-judge"], "--oracle names a program that does not exist: 'no-such-judge'."),
         (["--oracle", "'judge"], "--oracle has a quote that does not end"),

@@ -152,7 +152,7 @@ def test_items_are_rows():
     ("piles", "unsure", "message"),
     [
         ([[1, 3, 4]], [], "Of its items 5 is missing"),
-        ([[3, 4, 5, 6, 0]], [], "Of its items 6, 0 are unknown"),
+        ([[3, 4, 5, 6, 0]], [], "Of its items 0, 6 are unknown"),
         ([[3, 4, 5], [3]], [5], "Of its items 3, 5 are there twice"),
     ],
 )

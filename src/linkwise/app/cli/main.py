@@ -34,6 +34,7 @@ from linkwise.app.project.options import (
     SESSION,
     SET,
     ExplainOptions,
+    ModelOptions,
     ProgramOptions,
     SessionOptions,
     WorkerOptions,
@@ -169,6 +170,7 @@ def ask_command(
     choice: Annotated[MethodChoice, LEARNER],
     kept: SessionOptions,
     program: ProgramOptions,
+    model: ModelOptions,
     terminal: OnTerminal = False,
     as_json: Json = False,
     set_size: Annotated[int | None, option_of(SET)] = None,
@@ -178,7 +180,12 @@ def ask_command(
     Every answer is saved at once in FILE.linkwise, and the same command resumes where you stopped.
     You can also pipe answers into it, one per line (y, n, s, u, q).
     """
-    program.check_command()
+    program.check_command(model)
+    if model.name is not None:
+        from linkwise.app.cli.commands.ask_model import ask_model
+
+        ask_model(file, reading, choice, kept, program, model, as_json=as_json, set_size=set_size)
+        return
     if program.command is not None:
         from linkwise.app.cli.commands.ask_program import ask_program
 

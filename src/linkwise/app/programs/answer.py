@@ -214,7 +214,7 @@ class Conversation:
     """Asks a program and stores its answers.
 
     `log` is called with a line about each answer and each failure; `name_of` returns the name of a row in
-    it.
+    it. ``choose(n, to=source)`` returns the questions, by default `Session.questions`.
     """
 
     def __init__(
@@ -227,8 +227,10 @@ class Conversation:
         *,
         log: Callable[[str], object] | None = None,
         name_of: Callable[[int], str] = "row {}".format,
+        choose: Callable[..., list[OpenQuestion]] | None = None,
     ) -> None:
         self._session, self._caller, self._limits, self._source = session, caller, limits, source
+        self._choose = session.questions if choose is None else choose
         self._progress, self._log, self._name_of = progress, log, name_of
         self._calls: list[_Call] = []
         self._left: set[frozenset[int]] = set()  # pairs that failed or were left to others
@@ -285,7 +287,7 @@ class Conversation:
         if n_free <= 0:
             return
         open_pairs = {_pair(call.question) for call in self._calls}
-        for question in self._session.questions(n_wanted + len(self._left), to=self._source):
+        for question in self._choose(n_wanted + len(self._left), to=self._source):
             pair = _pair(question)
             if n_free and pair not in self._left and pair not in open_pairs:
                 open_pairs.add(pair)
@@ -341,7 +343,7 @@ class Conversation:
         except Exception as error:  # whatever the program raises, the others go on
             if isinstance(error, UnusableReplyError):
                 self._spend(error.cost)
-                self._retry(call, str(error))
+                self._retry(call, str(error), error.delay, is_final=error.is_final)
             else:
                 self._retry(call, f"{type(error).__name__}: {error}")
             return
@@ -393,10 +395,10 @@ class Conversation:
         except StaleAnswerError:  # the question is no longer the present one, but its answer counts
             answer()
 
-    def _retry(self, call: _Call, error: str) -> None:
+    def _retry(self, call: _Call, error: str, least_delay: float = 0.0, *, is_final: bool = False) -> None:
         """Ask again after a while, or leave the question open."""
-        if call.attempt <= self._limits.retries:
-            delay = delay_before(call.attempt, call.question)
+        if call.attempt <= self._limits.retries and not is_final:
+            delay = max(least_delay, delay_before(call.attempt, call.question))
             call.future, call.due = None, time.monotonic() + delay
             self._note(call, f"attempt {call.attempt} failed ({shorten(error, 200)}); again in {delay:.1f} s")
             return

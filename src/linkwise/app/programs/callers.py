@@ -64,11 +64,11 @@ def _takes_two(oracle: Callable[..., object]) -> bool:
 class FunctionCaller:
     """Calls a function, each time in a new thread or in the thread that asks."""
 
-    def __init__(self, ask: Callable[[OpenQuestion], object], *, in_threads: bool) -> None:
+    def __init__(self, ask: Callable[[Any], object], *, in_threads: bool) -> None:
         self._ask = ask
         self._in_threads = in_threads
 
-    def send(self, question: OpenQuestion) -> Future[Any]:
+    def send(self, question: Any) -> Future[Any]:
         """Call the function."""
         future: Future[Any] = Future()
         future.set_running_or_notify_cancel()
@@ -78,13 +78,13 @@ class FunctionCaller:
             self._call(question, future, Exception)
         return future
 
-    def _call(self, question: OpenQuestion, future: Future[Any], errors: type[BaseException]) -> None:
+    def _call(self, question: Any, future: Future[Any], errors: type[BaseException]) -> None:
         try:
             future.set_result(self._ask(question))
         except errors as error:
             future.set_exception(error)
 
-    def give_up(self, question: OpenQuestion) -> None:
+    def give_up(self, question: Any) -> None:
         """Do nothing: a thread cannot be ended from outside."""
 
     def close(self) -> None:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
-from concurrent.futures import CancelledError
+from concurrent.futures import CancelledError, Future
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from linkwise.app.programs.answer import LEAST_FAILURES, Answered, Ending, FailedQuestion, Limits
-from linkwise.app.programs.child_process import ChildProcess, UnusableLineError, read_fields
+from linkwise.app.programs.child_process import UnusableLineError, read_fields
+from linkwise.app.programs.interrupts import defer_interrupt
 from linkwise.app.programs.replies import ProgramReply, UnusableReplyError
-from linkwise.errors import ConstraintError, ProgramError, StaleAnswerError, short_repr
+from linkwise.errors import ConstraintError, ProgramError, SessionError, StaleAnswerError, short_repr
 from linkwise.session.journal.events import shorten_note
 from linkwise.session.session import Screen, Session
 from linkwise.wording import count_noun, join_names, shorten
@@ -56,6 +59,17 @@ def parse_piles_reply(line: bytes) -> tuple[str, ProgramReply]:
     )
 
 
+def list_faults(piles: Piles, shown: Screen) -> dict[str, list[int]]:
+    """The items that are unknown, there twice or missing; known piles may be missing."""
+    n_rows, given = len(shown.rows), [item for part in (*piles.piles, piles.unsure) for item in part]
+    counts = Counter(given)
+    return {
+        "unknown": sorted(item for item in counts if not 1 <= item <= n_rows),
+        "there twice": sorted(item for item, n in counts.items() if n > 1),
+        "missing": [item for item in range(n_rows - len(shown.cards) + 1, n_rows + 1) if item not in counts],
+    }
+
+
 def find_rows(piles: Piles, shown: Screen) -> tuple[list[list[int]], list[int]]:
     """The rows of the items in piles.
 
@@ -64,16 +78,22 @@ def find_rows(piles: Piles, shown: Screen) -> tuple[list[list[int]], list[int]]:
     UnusableReplyError
         An item is unknown, there twice or missing.
     """
-    rows, given = shown.rows, [item for part in (*piles.piles, piles.unsure) for item in part]
-    first = len(rows) - len(shown.cards) + 1
-    unknown = [item for item in given if not 1 <= item <= len(rows)]
-    twice = sorted({item for item in given if given.count(item) > 1})
-    missing = [item for item in range(first, len(rows) + 1) if item not in given]
-    for found, fault in ((unknown, "unknown"), (twice, "there twice"), (missing, "missing")):
-        if found:
-            verb = "are" if len(found) > 1 else "is"
-            raise UnusableReplyError(f"Of its items {join_names(found, MOST_NAMED)} {verb} {fault}.")
+    rows = shown.rows
+    for fault, items in list_faults(piles, shown).items():
+        if items:
+            verb = "are" if len(items) > 1 else "is"
+            raise UnusableReplyError(f"Of its items {join_names(items, MOST_NAMED)} {verb} {fault}.")
     return [[rows[item - 1] for item in pile] for pile in piles.piles], [rows[i - 1] for i in piles.unsure]
+
+
+class ScreenCaller(Protocol):
+    """Sends screens to a program, and hands back its replies."""
+
+    def send(self, question: Screen) -> Future[Any]:
+        """Send a screen; the future receives the reply or the error."""
+
+    def give_up(self, question: Screen) -> None:
+        """Take note that nobody waits for the reply to a screen any more."""
 
 
 @dataclass(slots=True)
@@ -84,7 +104,7 @@ class SortingConversation:
     """
 
     session: Session
-    child: ChildProcess
+    child: ScreenCaller
     limits: Limits
     source: str
     size: int
@@ -106,9 +126,13 @@ class SortingConversation:
             if not screens:
                 reason = "failed" if n_in_row else "exhausted"
                 break
-            futures = [(one, time.monotonic(), self.child.send(one)) for one in screens]
-            for one, sent, future in futures:
-                error = self._take(one, sent, future)
+            calls = [(one, time.monotonic(), self.child.send(one)) for one in screens]
+            for at, (one, sent, future) in enumerate(calls):
+                try:
+                    error = self._take(one, sent, future)
+                except BaseException:  # Ctrl-C, too
+                    self._store_finished(calls[at:])
+                    raise
                 if error is None:
                     n_in_row = 0
                     continue
@@ -130,21 +154,14 @@ class SortingConversation:
 
     def _take(self, shown: Screen, sent: float, future: Any) -> str | None:
         """Store the piles of a screen, which is sent again after an error; return the last error."""
-        error = ""
+        error, delay = "", 0.0
         for attempt in range(self.retries + 1):
             if attempt:
                 self.log(f"{self._name(shown)}: attempt {attempt} failed ({shorten(error, 200)}); again")
+                time.sleep(delay)
                 sent, future = time.monotonic(), self.child.send(shown)
             try:
-                reply: ProgramReply = self._wait(shown, sent, future)
-                self._spend(reply.cost)
-                given: Any = reply.answer
-                piles, unsure = find_rows(given, shown)
-                seconds = time.monotonic() - sent
-                note = shorten_note(reply.reason)
-                self.session.sort(
-                    piles, unsure, question_id=shown.id, source=self.source, seconds=seconds, note=note
-                )
+                self._store(shown, sent, self._wait(shown, sent, future))
             except ProgramError:
                 raise
             except StaleAnswerError:
@@ -152,7 +169,9 @@ class SortingConversation:
                 return None
             except UnusableReplyError as unusable:
                 self._spend(unusable.cost)
-                error = str(unusable)
+                error, delay = str(unusable), unusable.delay
+                if unusable.is_final:
+                    break
                 continue
             except (TimeoutError, CancelledError):
                 error = f"no reply within {self.limits.timeout:g} s"
@@ -160,11 +179,29 @@ class SortingConversation:
             except ConstraintError as contradiction:
                 error = str(contradiction)
                 continue
-            self.n_answers += 1
-            self.log(f"{self._name(shown)}: {count_noun(len(piles), 'pile')} after {seconds:.1f} s")
             return None
         self.log(f"{self._name(shown)}: not sorted ({shorten(error, 200)})")
         return error
+
+    def _store(self, shown: Screen, sent: float, reply: ProgramReply) -> None:
+        """Store the piles of a reply, whatever interrupts meanwhile."""
+        with defer_interrupt():
+            self._spend(reply.cost)
+            given: Any = reply.answer
+            piles, unsure = find_rows(given, shown)
+            seconds, note = time.monotonic() - sent, shorten_note(reply.reason)
+            self.session.sort(
+                piles, unsure, question_id=shown.id, source=self.source, seconds=seconds, note=note
+            )
+            self.n_answers += 1
+            self.log(f"{self._name(shown)}: {count_noun(len(piles), 'pile')} after {seconds:.1f} s")
+
+    def _store_finished(self, calls: Sequence[tuple[Screen, float, Future[Any]]]) -> None:
+        """Store the piles that had come before an error or an interrupt."""
+        for shown, sent, future in calls:
+            if future.done() and not future.cancelled() and future.exception() is None:
+                with suppress(SessionError, ConstraintError, UnusableReplyError):
+                    self._store(shown, sent, future.result())
 
     def _wait(self, shown: Screen, sent: float, future: Any) -> ProgramReply:
         """Wait for a reply as long as the limit allows, in steps."""

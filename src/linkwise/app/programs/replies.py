@@ -36,11 +36,17 @@ class ProgramReply:
 
 
 class UnusableReplyError(ValueError):
-    """A reply that is not an answer, and what it has cost."""
+    """A reply that is not an answer, and what it has cost.
 
-    def __init__(self, message: str, cost: float = 0.0) -> None:
+    `delay` is how many seconds to wait at least before the question is asked again. With `is_final` it is not
+    asked again, because the reply would be the same.
+    """
+
+    def __init__(
+        self, message: str, cost: float = 0.0, *, delay: float = 0.0, is_final: bool = False
+    ) -> None:
         super().__init__(message)
-        self.cost = cost
+        self.cost, self.delay, self.is_final = cost, delay, is_final
 
 
 class Judgement(NamedTuple):

@@ -25,9 +25,11 @@ GivenRate = float | str | SourceRates | None  # a word means that it is estimate
 # headings of the help, in their order
 OF_FILE, OF_COMPARISON, OF_CARDS = "How the file is read", "How rows are compared", "What you see of a row"
 OF_LARGE_DATA, OF_METHOD, OF_SESSION = "Data larger than memory", "Method", "Session"
-OF_PROGRAM, OF_PAGE, OF_OUTPUT = "A program that answers", "Page", "Output"
+OF_PROGRAM, OF_MODEL = "A program or model that answers", "A language model that answers"
+OF_PAGE, OF_OUTPUT = "Page", "Output"
 HEADINGS = (
-    OF_FILE, OF_COMPARISON, OF_CARDS, OF_LARGE_DATA, OF_METHOD, OF_SESSION, OF_PROGRAM, OF_PAGE, OF_OUTPUT,
+    OF_FILE, OF_COMPARISON, OF_CARDS, OF_LARGE_DATA, OF_METHOD, OF_SESSION, OF_PROGRAM, OF_MODEL, OF_PAGE,
+    OF_OUTPUT,
 )  # fmt: skip
 
 
@@ -537,7 +539,7 @@ class ProgramOptions:
         least=1,
     )
     source: str | None = option(
-        "--source", "name stored with answers  [default: its file]", OF_PROGRAM, metavar="NAME"
+        "--source", "name stored with answers  [default: its own]", OF_PROGRAM, metavar="NAME"
     )
     max_cost: float | None = option(
         "--max-cost",
@@ -573,12 +575,82 @@ class ProgramOptions:
     )
     is_quiet: bool | None = option("--quiet", "print no line for each answer", OF_PROGRAM, type=bool)
 
-    def check_command(self) -> None:
-        """Check that no option is for a program that is not there."""
-        for one in fields(self):
-            if self.command is None and getattr(self, one.name) is not None:
-                flag = one.metadata["option"].flag
-                raise UsageError(f"{flag} is about a program that answers. Add --oracle COMMAND.")
+    def check_command(self, model: ModelOptions) -> None:
+        """Check that no option is for a program or a model that is not there, and that there are not both."""
+        if self.command is not None and model.name is not None:
+            raise UsageError("--oracle and --model both answer. Remove one of them.")
+        if self.command is None and model.name is None and (flag := _first_given(self)):
+            raise UsageError(
+                f"{flag} is about a program or model that answers. Add --oracle COMMAND or --model NAME."
+            )
+        if model.name is None and (flag := _first_given(model)):
+            raise UsageError(f"{flag} is about a language model that answers. Add --model NAME.")
+
+
+def _first_given(options: Any) -> str | None:
+    """The first option of an object that is given."""
+    given = (one for one in fields(options) if getattr(options, one.name) is not None)
+    return next((one.metadata["option"].flag for one in given), None)
+
+
+class Price(NamedTuple):
+    """The price of a million tokens of a model and of a second one."""
+
+    first: float
+    second: float
+
+
+def _price(flag: str, given: str) -> Price:
+    """One price for all models, or one for each of two."""
+    try:
+        prices = [float(part) for part in given.split(",")]
+    except ValueError:
+        prices = []
+    if len(prices) not in (1, 2) or not all(0 <= price < float("inf") for price in prices):
+        raise UsageError(
+            f"Invalid value {given!r} for {flag}. Set the price of a million tokens, as in {flag} 0.15, or "
+            f"two prices with --second-model: {flag} 0.15,2.5."
+        )
+    return Price(prices[0], prices[-1])
+
+
+@dataclass(frozen=True, slots=True)
+class ModelOptions:
+    """The language model that answers in place of a person; `name` is None if there is none."""
+
+    name: str | None = option("--model", "model of a chat interface that answers", OF_MODEL, metavar="NAME")
+    base_url: str | None = option(
+        "--base-url", "its address, as http://localhost:11434/v1", OF_MODEL, metavar="URL"
+    )
+    key_variable: str | None = option(
+        "--key-variable",
+        "variable with its key  [default: OPENAI_API_KEY]",
+        OF_MODEL,
+        metavar="VAR",
+    )
+    second: str | None = option(
+        "--second-model",
+        "model that is asked about doubtful answers",
+        OF_MODEL,
+        metavar="NAME",
+    )
+    price_in: Price | None = option(
+        "--price-in",
+        "cost of a million tokens read, for each model",
+        OF_MODEL,
+        metavar="X[,Y]",
+        parse=_price,
+    )
+    price_out: Price | None = option(
+        "--price-out",
+        "cost of a million tokens written",
+        OF_MODEL,
+        metavar="X[,Y]",
+        parse=_price,
+    )
+    show_prompt: bool | None = option(
+        "--show-prompt", "print what the model would be sent, and stop", OF_MODEL, type=bool
+    )
 
 
 # ---------------------------------------------------------------- explanations

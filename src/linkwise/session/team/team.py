@@ -117,6 +117,7 @@ def _pair_of(event: Event) -> Pair | None:
 
 # ---------------------------------------------------------------- the team
 AUDIT_REASON = "Your answer shows how often {} is wrong."
+RECHECK_REASON = "Another answer about these rows is probably wrong."
 UNDECIDED = (
     "This contradicts what is certain: {}. Answer otherwise, or undo or change one of these answers first."
 )
@@ -297,6 +298,53 @@ class Team:
             self._cases = at, list_cases(state.settled, certain, evidence, state.suspects())
         name = " ".join(reviewer.split())
         return [case for case in self._cases[1] if case.waits_for(name)]
+
+    def recheck(self, n: int = 1, *, to: str) -> list[OpenQuestion]:
+        """Return up to n pairs whose answers are doubtful, for somebody else to answer them, too.
+
+        These are the pairs of `review`, in its order, that this person or program has not answered. Such an
+        answer counts like all others; `decide` makes one certain.
+
+        Parameters
+        ----------
+        n : int, default=1
+            Largest number of pairs.
+        to : str
+            Who shall answer: the name of a person or a program.
+
+        Returns
+        -------
+        list of OpenQuestion
+            Answer each by ``answer(..., question_id=question.id, source=to)``. Empty if no answer is
+            doubtful.
+
+        Raises
+        ------
+        ValueError
+            `n` is not positive.
+        TypeError
+            `n` is not an integer, or `to` is not a string.
+        SessionError
+            The session was opened without its data, or `to` is not valid Unicode.
+        """
+        check_is_integer(n, "pairs")
+        if n < 1:
+            raise ValueError(f"n is {n}. Pass a positive number of pairs.")
+        name = check_source(to)
+        cases = [case for case in self.review(name) if all(event.source != name for event in case.answers)]
+        self._state.follow()  # an error without data
+        start, until = self._state.last_start(), time_after(LEASE_S)
+        return [
+            OpenQuestion(
+                self.questions.leases.name(Place(start, position), case.first, case.second),
+                case.first,
+                case.second,
+                RECHECK_REASON,
+                name,
+                until,
+            )
+            for position, case in enumerate(cases[:n], 1)
+        ]
 
     def decide(
         self, first: int, second: int, answer: GivenAnswer, *, source: str = "", note: str = ""

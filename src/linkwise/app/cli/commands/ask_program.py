@@ -6,10 +6,11 @@ import re
 import shlex
 import shutil
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from rich.console import Console
 
@@ -79,15 +80,25 @@ def ask_program(
         project = open_project(data, path, reading, choice, kept, progress=progress)
     go_on = resume_command(data, path, "--oracle", program.command or "")
     with project.session, report_interrupt(project.session, project.path, go_on):
-        if program.audit is not None and not project.session.status.is_fallible:
-            raise UsageError("--audit needs answers that may be wrong. Remove --error-rate 0.")
+        check_fallible(project, "--audit", program.audit)
         retries = RETRIES if program.retries is None else program.retries
         limits = replace(limits, retries=limits.retries if set_size is None else retries)
         is_quiet = bool(program.is_quiet)
         done = _converse(project, words, source, limits, kept.budget, set_size, is_quiet=is_quiet)
-        _report(project, source, done, as_json=as_json)
+        report_answers(project, [ProgramReport(source, done)], as_json=as_json)
         if program.audit is not None and done.reason != "failed":
-            _audit(project, source, program.audit, as_json=as_json)
+            audit_source(project, source, program.audit, as_json=as_json)
+    check_success(source, done)
+
+
+def check_fallible(project: Project, flag: str, given: object) -> None:
+    """Check that answers may be wrong, if an option that needs it is given."""
+    if given is not None and not project.session.status.is_fallible:
+        raise UsageError(f"{flag} needs answers that may be wrong. Remove --error-rate 0.")
+
+
+def check_success(source: str, done: Answered) -> None:
+    """Raise an error if a program ended because it failed."""
     if done.reason == "failed":
         last = done.failures[-1].error
         raise ProgramError(
@@ -189,16 +200,7 @@ def _converse(
 def make_json(project: Project) -> Callable[[OpenQuestion], dict[str, Any]]:
     """Return a function that writes a question for a program."""
     read_row, ids = make_row_reader(project), project.session.ids
-    guidelines = project.session.guidelines or None
-    examples = [
-        {
-            "first": read_row(example.first),
-            "second": read_row(example.second),
-            "answer": example.answer,
-            "reason": example.reason,
-        }
-        for example in project.session.examples
-    ]
+    guidelines, examples = project.session.guidelines or None, list_examples(project)
 
     def to_json(question: OpenQuestion) -> dict[str, Any]:
         rows = (question.first, question.second)
@@ -213,6 +215,20 @@ def make_json(project: Project) -> Callable[[OpenQuestion], dict[str, Any]]:
     return to_json
 
 
+def list_examples(project: Project) -> list[dict[str, Any]]:
+    """The example pairs of a session for a program."""
+    read_row = make_row_reader(project)
+    return [
+        {
+            "first": read_row(example.first),
+            "second": read_row(example.second),
+            "answer": example.answer,
+            "reason": example.reason,
+        }
+        for example in project.session.examples
+    ]
+
+
 def make_screen_json(project: Project) -> Callable[[Screen], dict[str, Any]]:
     """Return a function that writes a screen for a program."""
     read_row, ids = make_row_reader(project), project.session.ids
@@ -220,36 +236,45 @@ def make_screen_json(project: Project) -> Callable[[Screen], dict[str, Any]]:
     return lambda shown: {**write_screen(shown, ids, read_row), "guidelines": guidelines}
 
 
-def _report(project: Project, source: str, done: Answered, *, as_json: bool) -> None:
-    """Print what the program has done, and what the session holds now."""
+class ProgramReport(NamedTuple):
+    """What a program has done; `words` are added to the line about it, and `fields` to its JSON."""
+
+    source: str
+    done: Answered
+    words: tuple[str, ...] = ()
+    fields: Mapping[str, Any] = MappingProxyType({})
+
+
+def report_answers(project: Project, reports: Sequence[ProgramReport], *, as_json: bool) -> None:
+    """Print what programs have done, and what the session holds now; it ended as the first one did."""
     session = project.session
-    ending, sentence = ENDINGS[done.reason]
-    rate = session.error_rates.by_source.get(source)
+    reason = reports[0].done.reason
+    ending, sentence = ENDINGS[reason]
+    rates = [session.error_rates.by_source.get(report.source) for report in reports]
     if as_json:
-        emit(
-            type="program",
-            source=source,
-            answered=done.n_answers,
-            failed=done.n_failed,
-            left_open=done.n_abstained,
-            cost=done.cost,
-            total_cost=done.total_cost,
-            error_rate=None if rate is None else rate._asdict(),
-        )
-        make_json_lines(project).end(done.reason, session.status)
+        for report, rate in zip(reports, rates, strict=True):
+            emit(
+                type="program",
+                source=report.source,
+                answered=report.done.n_answers,
+                failed=report.done.n_failed,
+                left_open=report.done.n_abstained,
+                cost=report.done.cost,
+                total_cost=report.done.total_cost,
+                error_rate=None if rate is None else rate._asdict(),
+                **report.fields,
+            )
+        make_json_lines(project).end(reason, session.status)
         return
     console = Console()
-    parts = [f"{count_noun(done.n_answers, 'answer')} by {source}"]
-    parts += [f"{count_noun(done.n_failed, 'question')} failed"] if done.n_failed else []
-    parts += [f"{count_noun(done.n_abstained, 'question')} left open"] if done.n_abstained else []
-    earlier = f" ({done.total_cost:g} with earlier runs)" if done.total_cost > done.cost else ""
-    parts += [f"cost {done.cost:g}{earlier}"] if done.total_cost else []
-    lines = [f"{', '.join(parts)}. {sentence}".rstrip()]
-    if rate is not None and session.status.is_fallible:
-        lines.append(
-            f"About {rate.rate:.0%} of the answers by {source} are wrong (95 % interval: {rate.low:.0%} to "
-            f"{rate.high:.0%})."
-        )
+    lines = [_describe_report(report) for report in reports]
+    lines[0] = f"{lines[0]} {sentence}".rstrip()
+    for report, rate in zip(reports, rates, strict=True):
+        if rate is not None and session.status.is_fallible:
+            lines.append(
+                f"About {rate.rate:.0%} of the answers by {report.source} are wrong (95 % interval: "
+                f"{rate.low:.0%} to {rate.high:.0%})."
+            )
     for line in lines:
         console.print(strip_controls(line), highlight=False, markup=False)
     console.print(screen.draw_ending(ending, session.status, width=console.width))
@@ -258,8 +283,20 @@ def _report(project: Project, source: str, done: Answered, *, as_json: bool) -> 
         console.print(step, soft_wrap=True, highlight=False)
 
 
+def _describe_report(report: ProgramReport) -> str:
+    """How much a program has answered, and what it has cost."""
+    done = report.done
+    parts = [f"{count_noun(done.n_answers, 'answer')} by {report.source}"]
+    parts += [f"{count_noun(done.n_failed, 'question')} failed"] if done.n_failed else []
+    parts += [f"{count_noun(done.n_abstained, 'question')} left open"] if done.n_abstained else []
+    parts += report.words
+    earlier = f" ({done.total_cost:g} with earlier runs)" if done.total_cost > done.cost else ""
+    parts += [f"cost {done.cost:g}{earlier}"] if done.total_cost else []
+    return f"{', '.join(parts)}."
+
+
 # ---------------------------------------------------------------- auditing
-def _audit(project: Project, source: str, n: int, *, as_json: bool) -> None:
+def audit_source(project: Project, source: str, n: int, *, as_json: bool) -> None:
     """Ask a person pairs that the program answered, and report how often it is wrong."""
     session = project.session
     if not any(event.source == source for event in session.history):
