@@ -117,9 +117,10 @@ def test_it_runs_out_and_says_so():
 
 
 @pytest.mark.parametrize("error", [0.0, 0.1])
-def test_more_answers_do_not_hurt(error):
+@pytest.mark.parametrize("n_seeds", [1, pytest.param(3, marks=pytest.mark.slow(nightly=True))])
+def test_more_answers_do_not_hurt(error, n_seeds):
     scores = []
-    for seed in range(3):
+    for seed in range(n_seeds):
         world = draw_world(n_people=40, seed=10 + seed)
         model = lw.RecordLinkage(random_state=seed).fit(
             world.table,

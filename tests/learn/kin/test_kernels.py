@@ -21,7 +21,7 @@ def test_the_kernels_are_those_of_the_definition(n):
     views = kernels.make_views(kernels.scale_rows(X))
     found, by_view = kernels.make_kernels(views, SEED), []
     for number, view in enumerate(views):
-        median = kernels._median_distance(kernels.squared_distances(view), SEED)
+        median = kernels.median_distance(kernels.squared_distances(view), kernels.draw_pairs(n, SEED))
         ks = [k for k in kernels.CLUSTERINGS if k < n]
         labels = [kernels._cluster(view, k, (SEED, number, k)) for k in ks]
         (wide, narrow), (short, long), tuned, together = plain.kernels_of_view(view, median, labels)

@@ -184,13 +184,14 @@ def make_kernels(
     # of these and of all arrays only the lower triangle counts
     narrow, diffusion, wide, tuned, joined = (np.zeros((n, n), dtype=np.float32) for _ in range(5))
     work = np.empty((n, n), dtype=np.float32)
+    pairs = draw_pairs(n, seed)
     # of few columns most kernels are about 0, and their inverse is made of what lies far below
     with one_blas_thread(), native.subnormals_as_zero():
         for number, view in enumerate(views):
             squared_distances(view, work)
             near = native.smallest_columns(work, min(NEIGHBOURS, n - 1) + 1, parallel.n_threads())
             graph = connect_neighbours(work, near)
-            _add_gaussians(wide, narrow, tuned, work, near, seed)
+            _add_gaussians(wide, narrow, tuned, work, near, median_distance(work, pairs))
             add_diffusion(diffusion, graph, work)
             ks = [k for k in CLUSTERINGS if k < n]
             if ks:
@@ -223,14 +224,14 @@ def _lower_blocks(n: int) -> Iterator[tuple[slice, slice]]:
 
 
 def _add_gaussians(
-    wide: Matrix, narrow: Matrix, tuned: Matrix, squares: Matrix, nearest: Rows, seed: int
+    wide: Matrix, narrow: Matrix, tuned: Matrix, squares: Matrix, nearest: Rows, median: float
 ) -> None:
     """Add two Gaussian kernels, and one as wide as the distance to a near neighbour.
 
     Zelnik-Manor and Perona (2004) tune the widths of the third.
     """
     n = len(squares)
-    scale = np.float32(-0.5 / (WIDTHS[0] * _median_distance(squares, seed)) ** 2)
+    scale = np.float32(-0.5 / (WIDTHS[0] * median) ** 2)
     tuning = nearest[:, min(TUNED, n - 1)]
     near = np.maximum(np.sqrt(squares[np.arange(n), tuning]), np.float32(1e-6))
     native.add_gaussians(wide, narrow, tuned, squares, float(scale), near, parallel.n_threads())
@@ -250,10 +251,26 @@ def squared_distances(rows: NDArray[np.float64], out: Matrix | None = None) -> M
     return found
 
 
-def _median_distance(squares: Matrix, seed: int) -> float:
-    """The median distance of a sample of pairs."""
-    i, j = rng_at(seed, 2).integers(0, len(squares), (2, PAIRS))
-    far = squares[np.maximum(i, j), np.minimum(i, j)][i != j]
+def draw_pairs(n: int, seed: int) -> tuple[Rows, Rows]:
+    """Draw pairs of n items; return their places in a flat lower triangle, and how often each was drawn."""
+    i, j = rng_at(seed, 2).integers(0, n, (2, PAIRS))
+    places = (np.maximum(i, j) * n + np.minimum(i, j))[i != j]
+    if n * n > PAIRS:
+        return places, np.ones(len(places), dtype=np.int64)
+    counts = np.bincount(places)
+    drawn = np.flatnonzero(counts)
+    return drawn, counts[drawn]
+
+
+def median_distance(squares: Matrix, pairs: tuple[Rows, Rows]) -> float:
+    """The median distance of the pairs that were drawn."""
+    places, counts = pairs
+    far = squares.ravel()[places]
+    if len(far) < PAIRS // 2:  # with few items most pairs were drawn often
+        order = far.argsort()
+        ends = counts[order].cumsum()
+        middle = np.searchsorted(ends, [(ends[-1] - 1) // 2, ends[-1] // 2], side="right")
+        far = far[order[middle]]
     return max(float(np.sqrt(np.median(far))), 1e-6)
 
 

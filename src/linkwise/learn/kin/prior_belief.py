@@ -177,15 +177,19 @@ def find_shared_neighbours(nearest: Sequence[Rows], k: int) -> csr_array:
 
 
 def _share(nearest: Rows, k: int) -> csr_array:
+    """(n, n) cosines of the lists of `k` nearest neighbours."""
     n = len(nearest)
     k = min(k, n - 1)
     nearest = nearest[:, : k + 1]
-    weight = np.tile(np.exp(-np.arange(k + 1) / max(k / 2, 1)), n)
-    lists = csr_array((weight, nearest.ravel(), np.arange(0, n * (k + 1) + 1, k + 1)), shape=(n, n))
-    is_mutual = lists.astype(bool).multiply(lists.astype(bool).T)
-    lists = csr_array(lists * ONE_SIDED + lists.multiply(is_mutual) * (1 - ONE_SIDED))
-    lengths = np.sqrt(lists.multiply(lists).sum(axis=1))
-    lists.data /= np.repeat(lengths, np.diff(lists.indptr))
+    is_listed = np.zeros((n, n), dtype=bool)
+    is_listed[np.arange(n)[:, None], nearest] = True
+    is_mutual = is_listed[nearest, np.arange(n)[:, None]]
+    weight = np.exp(-np.arange(k + 1) / max(k / 2, 1))
+    weights = weight * ONE_SIDED + weight * is_mutual * (1 - ONE_SIDED)
+    starts = np.arange(0, n * (k + 1) + 1, k + 1)
+    weights /= np.sqrt(np.add.reduceat((weights * weights).ravel(), starts[:-1]))[:, None]
+    # small products are added first
+    lists = csr_array((weights[:, ::-1].ravel(), nearest[:, ::-1].ravel(), starts), shape=(n, n))
     return csr_array(lists @ lists.T)
 
 
