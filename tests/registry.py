@@ -22,6 +22,7 @@ class Entry:
     `exact`: asked until it is exhausted, it finds the truth among distinct rows.
     `known_k`: it is told the number of clusters: where it is `exact`, at least as many as the laws' classes.
     `by_night`: another entry runs nearly all of its code by day, and what sweeps this one is nightly.
+    `is_storable`: a session can store its parameters.
     """
 
     name: str
@@ -29,9 +30,11 @@ class Entry:
     exact: bool
     known_k: bool = False
     by_night: bool = False
+    is_storable: bool = True
 
 
 QUICK = lw.PCKMeans(n_init=1)
+FEW = Preset(clusters=(2, 3, 4), n_runs=2, n_eps=6, min_pts=(2, 5), neighbours=(3, 8), sigmas=(0.1, 1.0))
 
 
 def append_sum(X: np.ndarray) -> np.ndarray:
@@ -111,9 +114,14 @@ LEARNERS = (
         exact=False,
         known_k=True,
         by_night=True,
+        is_storable=False,
     ),
     Entry("ThresholdLinkage", lambda **seed: lw.ThresholdLinkage(**seed), exact=True),
-    Entry("ActiveCOBS", lambda **seed: lw.ActiveCOBS(preset="quick", **seed), exact=False),
+    Entry("ActiveCOBS", lambda **seed: lw.ActiveCOBS(preset=FEW, **seed), exact=False, is_storable=False),
+)
+STORABLE = (
+    *(entry for entry in LEARNERS if entry.is_storable),
+    Entry("ActiveCOBS, quick", lambda **seed: lw.ActiveCOBS(preset="quick", **seed), exact=False),
 )
 
 
@@ -134,9 +142,6 @@ class Clusterer:
     is_kmeans: bool = False
     sparse: bool = False
     by_night: bool = False
-
-
-FEW = Preset(clusters=(2, 3, 4), n_runs=2, n_eps=6, min_pts=(2, 5), neighbours=(3, 8), sigmas=(0.1, 1.0))
 
 
 def cobs(k: int, **settings: Any) -> Any:
@@ -276,6 +281,7 @@ def night_marks(entry: Entry | Clusterer) -> tuple[pytest.MarkDecorator, ...]:
 
 
 each_learner = sweep(LEARNERS)
+each_storable_learner = sweep(STORABLE)
 each_exact_learner = sweep(tuple(entry for entry in LEARNERS if entry.exact))
 each_that_finds_k = sweep(tuple(entry for entry in LEARNERS if not entry.known_k))
 each_clusterer = sweep(CLUSTERERS)

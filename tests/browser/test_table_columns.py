@@ -62,7 +62,9 @@ def names_in(page: Any, place: str) -> list[str]:
     return [name.split(",")[0].strip("≠ \n") for name in found]
 
 
-@pytest.mark.parametrize("width", [1440, 1280, 1024, 390])
+@pytest.mark.parametrize(
+    "width", [1440, 390, *(pytest.param(width, marks=pytest.mark.slow(nightly=True)) for width in (1280, 1024))]
+)
 def test_the_columns_open_first_and_every_choice_shows_in_the_preview(
     opened: Any,
     tmp_path: Path,

@@ -7,7 +7,7 @@ import pytest
 
 import linkwise as lw
 from laws.clustering import blobs
-from registry import each_learner
+from registry import each_storable_learner
 from session.session_examples import present
 
 N_PAIRS = 16
@@ -50,7 +50,7 @@ def read_all(session):
     return present(session), session.suspects, session.error_rates
 
 
-@each_learner
+@each_storable_learner
 @pytest.mark.parametrize("rate", RATES)
 def test_pairs_added_one_by_one_cost_and_tell_what_they_do_together(entry, rate, tmp_path):
     X, y = blobs(40, spread=6.0)

@@ -54,7 +54,9 @@ SESSIONS = [
         id=f"{entry.name}: {world.name}",
     )
     for entry, world in CELLS
-    if world.askable is None and (entry.name == "KIN" or (entry.name in ASKING and world.name in TYPICAL))
+    if world.askable is None
+    and entry.is_storable  # sessions of ActiveCOBS: tests/session
+    and (entry.name == "KIN" or (entry.name in ASKING and world.name in TYPICAL))
 ]
 
 

@@ -24,7 +24,7 @@ MOST_ELSEWHERE = {
     "MinMax": 0.15,
     "NPU": 0.03,
     "ActiveFeatureWeights": 0.04,
-    "ActiveCOBS": 0.01,
+    "ActiveCOBS": 0.02,
 }
 """The largest share of fitted rows that constraints put elsewhere than `predict` does; 0 by default.
 

@@ -17,7 +17,7 @@ import linkwise as lw
 from laws.followed_runs import CHECKPOINTS, SETS, FollowedRun, follow
 from linkwise.app.cli.commands.session import REASONS
 from linkwise.learn.abilities import SupportsAdvise
-from registry import LEARNERS, Entry, each_learner, sweep
+from registry import LEARNERS, Entry, each_learner, each_storable_learner
 
 
 class Plan(NamedTuple):
@@ -66,9 +66,6 @@ each_adviser_and_plan = plans(
 rarely_and_often_wrong = pytest.mark.parametrize(
     "noise", [0.0, pytest.param(0.1, marks=pytest.mark.slow(nightly=True))]
 )
-STORABLE = tuple(entry for entry in LEARNERS if entry.name != "ActiveFeatureWeights, transformed")
-"""Those of which a session can store the parameters."""
-
 MOST_DROP = 0.02  # of the mean ARI, from the best so far
 MOST_HARM = 0.05  # of the mean ARI, below that of the start
 MOST_STILL = 49  # answers in a row that change nothing
@@ -146,7 +143,7 @@ def test_a_learner_without_a_further_question_says_so(entry, noise, rate):
     assert entry.make(random_state=0).fit(X, oracle=oracle, error_rate=rate).reason_ == "exhausted"
 
 
-@sweep(STORABLE)
+@each_storable_learner
 def test_a_session_without_a_further_question_says_so(entry):
     X, y = load_few_rows()
     session, oracle = lw.Session(X, entry.make(random_state=0)), lw.TruthOracle(y)

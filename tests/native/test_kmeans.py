@@ -168,8 +168,8 @@ def everything(X, threads):
     """All arrays that the kernels make of `X`; small and large enough to be shared among threads."""
     rows = native.kmeans_plusplus(X, 6, np.arange(8, dtype=np.uint64), 3, threads)
     starts = X[rows].astype(np.float64)
-    runs = native.lloyd(X, starts, 20, 0.0, threads)
-    two = native.two_means(X, starts[0, :2].copy(), 20, 0.0, threads)
+    runs = native.lloyd(X, starts, 5, 0.0, threads)
+    two = native.two_means(X, starts[0, :2].copy(), 5, 0.0, threads)
     near = native.nearest_points(X, starts[0], threads)
     return rows, *runs, *two, *near, native.nearest_rows(X, runs.labels[0], runs.centers[0], None, threads)
 
