@@ -63,7 +63,8 @@ def names_in(page: Any, place: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "width", [1440, 390, *(pytest.param(width, marks=pytest.mark.slow(nightly=True)) for width in (1280, 1024))]
+    "width",
+    [1440, 390, *(pytest.param(width, marks=pytest.mark.slow(nightly=True)) for width in (1280, 1024))],
 )
 def test_the_columns_open_first_and_every_choice_shows_in_the_preview(
     opened: Any,

@@ -330,7 +330,7 @@ def test_fifty_answers_find_the_classes(load, least):
     found = [
         adjusted_rand_score(
             truth,
-            lw.ActiveCOBS(random_state=seed)
+            lw.ActiveCOBS(preset="quick", random_state=seed)
             .fit(minmax_scale(rows), oracle=lw.TruthOracle(truth), budget=50)
             .labels_,
         )
@@ -343,7 +343,7 @@ def test_fifty_answers_find_the_classes(load, least):
 def test_a_session_keeps_and_reopens_it(tmp_path):
     path = tmp_path / "iris.linkwise"
     oracle = lw.TruthOracle(y)
-    with lw.Session.open(path, X, lw.ActiveCOBS(random_state=0)) as session:
+    with lw.Session.open(path, X, lw.ActiveCOBS(preset="quick", random_state=0)) as session:
         for _ in range(5):
             q = session.question
             session.answer(oracle(q.first, q.second))

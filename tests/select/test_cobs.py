@@ -90,11 +90,11 @@ def test_a_single_cluster_is_the_last_of_those_that_tie(pool):
 
 
 @pytest.mark.slow
-def test_a_few_constraints_are_better_than_none():
+def test_a_few_constraints_are_better_than_none(tmp_path):
     found = []
     for seed in range(10):
         c = lw.Constraints.sample(y, 2, seed)
-        labels = lw.COBS(preset="quick", random_state=0).fit(X, constraints=c).labels_
+        labels = lw.COBS(preset="quick", cache=str(tmp_path), random_state=0).fit(X, constraints=c).labels_
         found.append(adjusted_rand_score(y, labels))
     assert np.mean(found) > 0.5
 
@@ -130,12 +130,13 @@ def test_without_constraints_the_pool_s_consensus_is_returned():
 @pytest.mark.parametrize(
     ("load", "least"), [(load_iris, 0.7), pytest.param(load_wine, 0.8, marks=pytest.mark.slow(nightly=True))]
 )
-def test_fifty_constraints_find_the_classes(load, least):
+def test_fifty_constraints_find_the_classes(load, least, tmp_path):
     rows, truth = load(return_X_y=True)
     rows, found = minmax_scale(rows), []
     for seed in range(3):
         c = lw.Constraints.sample(truth, 50, seed)
-        found.append(adjusted_rand_score(truth, lw.COBS(random_state=0).fit(rows, constraints=c).labels_))
+        model = lw.COBS(cache=str(tmp_path), random_state=0).fit(rows, constraints=c)
+        found.append(adjusted_rand_score(truth, model.labels_))
     assert np.mean(found) > least
 
 
