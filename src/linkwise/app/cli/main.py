@@ -21,6 +21,7 @@ from linkwise.app.cli.typer_options import (
 from linkwise.app.project.exit_codes import USAGE
 from linkwise.app.project.method_choice import MethodChoice
 from linkwise.app.project.options import (
+    AGENT_NAME,
     ANNOTATORS,
     AS_IS,
     ERROR_RATE,
@@ -250,6 +251,26 @@ def serve_command(
         PageAddress(host, port, browser, password_file, people),
         ExtraQuestions(share, gold),
     )
+
+
+@app.command("mcp", cls=Command)
+@with_options
+def mcp_command(
+    file: DataFile,
+    reading: Reading,
+    choice: Annotated[MethodChoice, LEARNER],
+    kept: SessionOptions,
+    source: Annotated[str | None, option_of(AGENT_NAME)] = None,
+) -> None:
+    """Let an agent ask and answer about FILE over the Model Context Protocol.
+
+    A program such as a desktop assistant starts this command and talks to it on stdin and stdout. It
+    needs the package mcp: pip install "linkwise[agents]". Every answer is saved at once in
+    FILE.linkwise (or --session PATH), where people and other programs can go on.
+    """
+    from linkwise.app.cli.commands.mcp import serve_agents
+
+    serve_agents(file, reading, choice, kept, source)
 
 
 @app.command("cluster", cls=Command)

@@ -404,6 +404,9 @@ SET = CommandOption(
     least=2,
     most=100,
 )
+AGENT_NAME = CommandOption(
+    "--source", "name stored with answers  [default: the client's]", OF_SESSION, metavar="NAME"
+)
 OVERLAP = CommandOption(
     "--overlap",
     "share of questions asked twice  [default: 0]",

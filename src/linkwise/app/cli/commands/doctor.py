@@ -34,6 +34,7 @@ PURPOSE = {
     "notebook": "the page in notebooks",
     "meaning": "texts by meaning",
     "plot": "figures",
+    "agents": "agents that answer (linkwise mcp)",
     "dask": "work on several machines",
     "gpu": "nearest centres on a graphics card",
 }
