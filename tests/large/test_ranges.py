@@ -23,7 +23,22 @@ from linkwise.parallel import Engine, map_in_order
 N_ROWS = 3 * BLOCK + 1000
 FIELDS = ("centers", "sizes", "spread", "X", "medoids", "medoid_rows", "border_rows")
 
+NIGHTLY = pytest.mark.slow(nightly=True)
+
 workers = pytest.mark.parametrize("backend", ["loky", pytest.param("dask", marks=pytest.mark.slow)])
+
+
+def workers_read(one, other):
+    """By day processes read one form of files, and dask's workers the other; by night both read both."""
+    return pytest.mark.parametrize(
+        ("backend", "form"),
+        [
+            ("loky", one),
+            pytest.param("dask", other, marks=pytest.mark.slow),
+            pytest.param("loky", other, marks=NIGHTLY),
+            pytest.param("dask", one, marks=NIGHTLY),
+        ],
+    )
 
 
 @pytest.fixture(autouse=True)
@@ -115,8 +130,7 @@ def test_workers_change_no_bit(backend, client, rows, files):
         assert bytes_of(lw.summarize(source, 10, backend=backend, n_jobs=2, **more)) == expected
 
 
-@workers
-@pytest.mark.parametrize("form", ["parquet", "csv"])
+@workers_read("parquet", "csv")
 def test_workers_change_no_byte_of_the_items_of_tables(backend, client, files, form):
     expected = summarize_folder(files / form, files / "here", Engine())
     assert summarize_folder(files / form, files / "there", Engine(backend, 2)) == expected
@@ -149,8 +163,7 @@ def test_the_number_of_workers_changes_no_bit(backend, files):
             assert bytes_of(lw.summarize(files / "npy", 10, backend=backend)) == expected
 
 
-@workers
-@pytest.mark.parametrize("form", ["npy", "csv"])
+@workers_read("npy", "csv")
 def test_workers_write_the_same_labels(backend, client, files, form, monkeypatch):
     monkeypatch.setattr(label_files, "PART", BLOCK)
     more = {} if form == "npy" else {"columns": ["x", "y"], "id_column": "key"}
@@ -162,8 +175,7 @@ def test_workers_write_the_same_labels(backend, client, files, form, monkeypatch
     assert [path.read_bytes() for path in there] == [path.read_bytes() for path in here]
 
 
-@workers
-@pytest.mark.parametrize("form", ["parquet", "csv"])
+@workers_read("parquet", "csv")
 def test_workers_write_the_same_labels_of_tables(backend, client, files, form, monkeypatch):
     monkeypatch.setattr(table_labels, "PART", 40_000)
     summarize_folder(files / form, files / "items", Engine())

@@ -37,8 +37,18 @@ def labels_of(found, folder, rows=X):
     return pl.read_parquet(folder / "*.parquet")["cluster"].to_numpy()
 
 
-@pytest.mark.parametrize("preset", PRESETS)
-@pytest.mark.parametrize("noise", ["cluster", "singletons", "nearest"])
+@pytest.mark.parametrize(
+    ("preset", "noise"),
+    [
+        ("quick", "cluster"),
+        ("k-means", "nearest"),
+        *(("DBSCAN", noise) for noise in ("cluster", "singletons", "nearest")),
+        *(
+            pytest.param("quick", noise, marks=pytest.mark.slow(nightly=True))
+            for noise in ("singletons", "nearest")
+        ),
+    ],
+)
 def test_a_sample_of_all_rows_gives_what_fit_gives(tmp_path, noise, preset):
     with small_blocks():
         found = lw.cluster_rows(cobs(noise=noise, preset=PRESETS[preset]), X, **PAIRS)

@@ -107,7 +107,8 @@ def said_of_whole_numbers(entry, scale):
 @pytest.mark.slow
 @each_learner
 @pytest.mark.parametrize(
-    "scale", [1e-100, pytest.param(1e-9, marks=pytest.mark.slow(nightly=True)), 1e9, 1e100]
+    "scale",
+    [1e-100, 1e100, *(pytest.param(scale, marks=pytest.mark.slow(nightly=True)) for scale in (1e-9, 1e9))],
 )
 def test_the_unit_of_the_rows_changes_nothing(entry, scale):
     power = 2.0 ** np.round(np.log2(scale))  # exact, so that no tie is decided otherwise

@@ -54,8 +54,8 @@ def assert_shown_once(X, said):
 def test_nothing_known_is_asked_on_real_sets(entry, name, unsure):
     X, y = REAL[name](return_X_y=True)
     oracle = truth(y, unsure=unsure, random_state=0)
-    model = entry.make(random_state=0).fit(X, oracle=oracle, budget=60)
-    assert model.n_questions_ == len(oracle.said) <= 60
+    model = entry.make(random_state=0).fit(X, oracle=oracle, budget=40)
+    assert model.n_questions_ == len(oracle.said) <= 40
     assert_fresh(oracle.said, len(X))
     assert_shown_once(X, oracle.said)
 
@@ -77,7 +77,7 @@ class ImpatientEvidence(Evidence):
 
 @each_learner
 @pytest.mark.parametrize(
-    "seeds", [range(15), pytest.param(range(15, 60), marks=pytest.mark.slow(nightly=True))]
+    "seeds", [range(6), pytest.param(range(6, 60), marks=pytest.mark.slow(nightly=True))]
 )
 def test_it_ends_when_answers_about_identical_rows_contradict_each_other(entry, seeds):
     """As answers about points they do: what follows about rows need not follow about points."""

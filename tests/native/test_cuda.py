@@ -102,8 +102,15 @@ def draw(n, d, k, dtype, lattice):
 CASES = [(1, 1, 1), (5, 3, 7), (256, 16, 8), (257, 17, 9), (600, 33, 21), (900, 2, 300)]
 
 
-@pytest.mark.parametrize("lattice", [False, True], ids=["normal", "lattice"])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    ("dtype", "lattice"),
+    [
+        (np.float32, True),
+        (np.float64, False),
+        pytest.param(np.float32, False, marks=pytest.mark.slow(nightly=True)),
+        pytest.param(np.float64, True, marks=pytest.mark.slow(nightly=True)),
+    ],
+)
 @pytest.mark.parametrize(("n", "d", "k"), CASES)
 def test_a_card_finds_the_same_points_and_distances_to_the_bit(n, d, k, dtype, lattice, emulated_card):
     X, points = draw(n, d, k, dtype, lattice)

@@ -123,7 +123,7 @@ def test_values_that_are_no_numbers_end_in_some_leaf():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("load", [load_iris, load_digits])
+@pytest.mark.parametrize("load", [load_iris, pytest.param(load_digits, marks=pytest.mark.slow(nightly=True))])
 def test_as_fine_and_as_pure_as_those_of_scikit_learn(load):
     X, y = load(return_X_y=True)
     # scikit-learn's count features that do not differ as tried: here all do

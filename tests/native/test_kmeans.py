@@ -166,7 +166,7 @@ def test_a_row_is_at_0_from_itself():
 
 def everything(X, threads):
     """All arrays that the kernels make of `X`; small and large enough to be shared among threads."""
-    rows = native.kmeans_plusplus(X, 6, np.arange(8, dtype=np.uint64), 3, threads)
+    rows = native.kmeans_plusplus(X, 6, np.arange(4, dtype=np.uint64), 3, threads)
     starts = X[rows].astype(np.float64)
     runs = native.lloyd(X, starts, 5, 0.0, threads)
     two = native.two_means(X, starts[0, :2].copy(), 5, 0.0, threads)
@@ -186,7 +186,7 @@ def test_any_number_of_threads_gives_the_same_bits(n, dtype):
 
 
 def test_calls_from_several_threads_do_not_disturb_each_other():
-    X = normal(200_000, 7)
+    X = normal(60_000, 7)
     with ThreadPoolExecutor(3) as pool:
         results = list(pool.map(lambda threads: everything(X, threads), (1, 2, 3)))
     for other in results[1:]:
@@ -233,15 +233,15 @@ def test_products_in_float32_leave_the_choice_as_it_is(scale, dtype):
     if dtype is np.float32:
         scale = scale ** (1 / 3)
     rng = np.random.default_rng(4)
-    lengths = rng.choice([1e-9, 1e-3, 1.0, 1.0, 1.0], size=(5000, 1))
-    few = (rng.normal(size=(5000, 12)) * lengths * scale).astype(dtype)
+    lengths = rng.choice([1e-9, 1e-3, 1.0, 1.0, 1.0], size=(2500, 1))
+    few = (rng.normal(size=(2500, 12)) * lengths * scale).astype(dtype)
     few[7] = few[8]
-    few[2000:2400] = few[:400] * dtype(1 + 1e-6)
-    many = np.hstack([few, np.zeros((5000, 52), dtype)])
-    seeds, weight = np.arange(3, dtype=np.uint64), rng.integers(1, 5, 5000)
+    few[1000:1400] = few[:400] * dtype(1 + 1e-6)
+    many = np.hstack([few, np.zeros((2500, 52), dtype)])
+    seeds, weight = np.arange(3, dtype=np.uint64), rng.integers(1, 5, 2500)
     for weights in (None, weight):
-        rows = native.kmeans_plusplus(few, 120, seeds, 6, 1, weights)
-        assert rows.tolist() == native.kmeans_plusplus(many, 120, seeds, 6, 2, weights).tolist()
+        rows = native.kmeans_plusplus(few, 60, seeds, 6, 1, weights)
+        assert rows.tolist() == native.kmeans_plusplus(many, 60, seeds, 6, 2, weights).tolist()
     given = few[:3].astype(np.float64), many[:3].astype(np.float64)
     apart = [
         native.kmeans_plusplus(X, 50, seeds, 6, 1, None, g) for X, g in zip((few, many), given, strict=True)

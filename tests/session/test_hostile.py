@@ -23,7 +23,7 @@ from linkwise.errors import SessionDamagedError, SessionError
 from linkwise.session.session import Session
 from session.session_examples import N_ROWS
 
-N_MUTANTS = 130
+N_MUTANTS = 60
 SEED = 20
 NIGHTLY_MUTANTS = 520
 NIGHTLY_SEED = 21

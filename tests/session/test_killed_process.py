@@ -60,7 +60,7 @@ def killed(workers, path, plan, done, acknowledged, delay, *options):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("plan", "n"), [(ANSWERS_ONLY, 20), (MIXED, 40)], ids=["answers", "mixed"])
+@pytest.mark.parametrize(("plan", "n"), [(ANSWERS_ONLY, 12), (MIXED, 24)], ids=["answers", "mixed"])
 def test_nothing_acknowledged_is_lost_or_doubled(workers, tmp_path, plan, n):
     """A session is killed and taken up again until its plan is done, then another one.
 
