@@ -29,6 +29,16 @@ DOCS = Path(__file__).parent
 IMAGES = DOCS / "images"
 FLAGS = ("--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-dev-shm-usage")
 DESKTOP, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
+ANIMALS = {
+    name: kind
+    for kind, names in {
+        "mammal": "wolf horse mouse bat squirrel dolphin seal whale",
+        "bird": "sparrow eagle owl duck penguin ostrich",
+        "fish": "shark trout herring eel",
+        "insect": "bee wasp beetle ant butterfly",
+    }.items()
+    for name in names.split()
+}
 COUNT = "document.querySelector('.lw-eyebrow').textContent"
 
 
@@ -141,6 +151,42 @@ def picture_columns(browser: Browser, folder: Path) -> None:
         photograph(page, "page-columns")
 
 
+def picture_sorting(browser: Browser, folder: Path) -> None:
+    """The second screen of animals, half sorted."""
+    shutil.copy(DOCS / "animals.csv", folder)
+    with served(folder, "animals.csv", "--id", "animal") as (_, address):
+        page = opened(browser, address, DESKTOP)
+        page.get_by_role("button", name="Sort several").click()
+        names = [node.inner_text() for node in sorted_cards(page)]
+        before = page.evaluate(COUNT)
+        sort_animals(page, len(names))
+        page.keyboard.press("Enter")
+        page.wait_for_function(f"before => {COUNT} !== before", arg=before)
+        page.wait_for_function(
+            "before => !document.body.innerText.includes(before)", arg="Every card has a place"
+        )
+        sort_animals(page, len(sorted_cards(page)) - 2)
+        page.set_viewport_size({"width": 1280, "height": 900})
+        page.evaluate("() => scrollTo(0, 0)")
+        photograph(page, "page-sorting")
+
+
+def sorted_cards(page: Page) -> list[Any]:
+    """The cards without a place."""
+    page.wait_for_selector(".lw-loose [data-card]")
+    return page.locator(".lw-loose .lw-card-name").all()
+
+
+def sort_animals(page: Page, n: int) -> None:
+    """Put the next cards into the piles of their classes, with the keys."""
+    for _ in range(n):
+        kind = ANIMALS[page.locator("[data-current] .lw-card-name").inner_text()]
+        piles = page.locator(".lw-pile:not(.lw-target)").all()
+        kinds = [ANIMALS[pile.locator("strong, .lw-card-name").first.inner_text()] for pile in piles]
+        page.keyboard.press(str(kinds.index(kind) + 1) if kind in kinds else "n")
+        page.wait_for_timeout(50)
+
+
 def picture_start(browser: Browser, folder: Path) -> None:
     """The page on which a person chooses: a session with answers, files, and the demos."""
     here = folder / "my-data"
@@ -190,6 +236,7 @@ def main() -> None:
     with sync_playwright() as started, tempfile.TemporaryDirectory() as folder:
         browser = started.chromium.launch(executable_path=chromium, args=list(FLAGS))
         pictures(browser, Path(folder))
+        picture_sorting(browser, Path(folder))
         picture_start(browser, Path(folder))
         picture_columns(browser, Path(folder))
         picture_contradiction(browser, Path(folder))

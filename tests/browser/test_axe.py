@@ -139,7 +139,7 @@ def test_a_session_from_its_first_question_to_its_end(served, browse, look):
     page.keyboard.press(" ")
     look(page, "the rows of a cluster")
     page.get_by_role("button", name="Split…").click()
-    page.wait_for_selector(".lw-cards li")
+    page.wait_for_selector("dialog .lw-cards li")
     look(page, "split a cluster")
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Done…").click()
@@ -211,6 +211,61 @@ def test_pictures_texts_curves_and_a_contradiction(served, browse, look):
     page.keyboard.press("h")
     page.wait_for_selector(".lw-drawer .lw-soft:visible >> text=There are no answers yet")
     look(page, "empty history")
+
+
+def test_rows_that_are_sorted(served, browse, look):
+    page = browse(served(Bundled("wine", answers=12)))
+    page.get_by_role("button", name="Sort several").click()
+    page.wait_for_selector(".lw-known")
+    look(page, "a screen")
+    for key in "n1ns":
+        page.keyboard.press(key)
+    look(page, "some cards in piles")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".lw-notice[data-tone=warn]")
+    look(page, "cards are missing")
+    page.keyboard.press("m")
+    page.keyboard.press("?")
+    page.wait_for_selector("dialog")
+    look(page, "help while sorting")
+    shut(page)
+    page.get_by_role("button", name="More of").first.click()
+    page.wait_for_selector("dialog")
+    look(page, "more of a card")
+    shut(page)
+    page.set_viewport_size({"width": 360, "height": 740})
+    look(page, "a screen on a phone")
+    page.locator(".lw-loose .lw-card-name").first.focus()
+    for _ in range(page.locator(".lw-loose [data-card]").count()):
+        page.keyboard.press("s")
+    page.wait_for_function("() => document.querySelector('.lw-loose').hidden")
+    look(page, "every card has a place")
+
+
+@pytest.mark.slow(nightly=True)
+def test_pictures_texts_and_curves_that_are_sorted(served, browse, look):
+    X = np.arange(12.0)[:, None] * [1, 2]
+    kinds = {
+        "pictures": image_items(np.arange(12 * 64).reshape(12, 8, 8)),
+        "texts": text_items([f"text number {n}, " * (40 if n % 2 else 1) for n in range(12)]),
+        "texts with pictures": replace(
+            text_items([f"text number {n}" for n in range(12)]),
+            pixels=np.arange(12 * 64, dtype=np.uint8).reshape(12, 8, 8).__getitem__,
+        ),
+        "curves": series_items(X[:, :1] + np.arange(12), lambda row: {"place": "here"}),
+    }
+    for name, items in kinds.items():
+        session = Session(X, COBRAS(random_state=0))
+        session.add(0, 11, "cannot-link")
+        page = browse(served(lambda session=session, items=items: shown_as(session, X, items)))
+        page.get_by_role("button", name="Sort several").click()
+        page.wait_for_selector(".lw-loose [data-card]")
+        look(page, f"{name} to sort")
+        for key in "n1s":
+            page.keyboard.press(key)
+        look(page, f"{name} in piles")
+        page.set_viewport_size({"width": 360, "height": 740})
+        look(page, f"{name} in piles on a phone")
 
 
 @pytest.mark.slow(nightly=True)

@@ -89,6 +89,12 @@ def test_every_state_fits_at_every_width(served: Any, browse: Any, tmp_path: Pat
     page.keyboard.press("g")
     page.wait_for_selector(".lw-explanation:visible")
     look("question, why and guess")
+    page.get_by_role("button", name="Sort several").click()
+    page.wait_for_selector(".lw-loose [data-card]")
+    for key in "n1s":
+        page.keyboard.press(key)
+    look("rows to sort")
+    page.get_by_role("button", name="Two at a time").click()
     for width in (480, 760, 900):  # as in the cell of a notebook
         page.evaluate("width => { document.querySelector('.linkwise').style.width = `${width}px`; }", width)
         found.extend(f"{width} pixels of a wide window: {misfit}" for misfit in find_misfits(page, [1440]))
@@ -106,7 +112,7 @@ def test_every_state_fits_at_every_width(served: Any, browse: Any, tmp_path: Pat
     page.keyboard.press(" ")
     look("rows of a cluster")
     page.get_by_role("button", name="Split…").click()
-    page.wait_for_selector(".lw-cards li")
+    page.wait_for_selector("dialog .lw-cards li")
     look("split")
     page.keyboard.press("Escape")
     shut(page)

@@ -65,6 +65,19 @@ def test_a_screen_is_one_event_and_one_undo(learner, rate):
     assert not {*session.sets()[0].cards} & {*screen.cards}
 
 
+def test_an_undo_brings_back_the_screen_and_not_the_one_that_followed_it():
+    session = begin(1, lw.KIN(random_state=0))
+    bert = session.sets(4, to="bert")[0]
+    screen = answer(session)
+    following = session.sets()[0]
+    assert following.id != screen.id
+    session.undo()
+    assert session.sets()[0].id == screen.id
+    session.sort([[row] for row in screen.cards], question_id=screen.id)  # other piles than before
+    assert session.sets()[0].id != following.id, "it followed from piles that were taken back"
+    assert session.sets(4, to="bert")[0].id == bert.id, "the screens of others stay"
+
+
 @RATES
 @pytest.mark.parametrize("learner", [lw.KIN, lw.COBRAS])
 def test_a_file_that_is_opened_again_goes_on_as_before(tmp_path, learner, rate):
@@ -212,6 +225,14 @@ def test_wrong_arguments_of_sets_are_refused(options, kind):
 
 
 # ---------------------------------------------------------------- people
+def test_the_first_cards_of_two_people_differ():
+    session = begin(0)
+    anna, bert = session.sets(6, to="anna")[0], session.sets(6, to="bert")[0]
+    assert len(anna.rows) == 6
+    assert len(bert.rows) >= 5
+    assert not {*anna.rows} & {*bert.rows}
+
+
 def test_each_card_goes_to_one_person_until_the_lease_ends():
     session = begin(1)
     anna, bert = session.sets(6, to="anna")[0], session.sets(6, to="bert")[0]

@@ -115,15 +115,22 @@ def gather(
     """
     if isinstance(learner, SupportsGather):
         found = learner.gather(run.state, m, held)
-        return None if found is None else _loosen_first_row(run.evidence, *found)
+        taken = {row for rows in held for row in rows}
+        return None if found is None else _loosen_first_row(run.evidence, *found, taken)
     return gather_batch(start(), start, m, {row for rows in held for row in rows}, seed)
 
 
-def _loosen_first_row(evidence: Evidence, known: Sequence[Pile], cards: Pile) -> Gathered:
-    """Count rows of piles that no answer has reached as cards: a learner begins with a row that it chose."""
+def _loosen_first_row(
+    evidence: Evidence, known: Sequence[Pile], cards: Pile, held: Collection[int]
+) -> Gathered | None:
+    """Count rows of piles that no answer has reached as cards: a learner begins with a row that it chose.
+
+    Where somebody else holds such a row, it is left out.
+    """
     reached = set(evidence.groups().row.tolist())
-    loose = [row for pile in known if not reached & {*pile} for row in pile]
-    return Gathered(tuple(pile for pile in known if reached & {*pile}), (*loose, *cards))
+    loose = [row for pile in known if not reached & {*pile} for row in pile if row not in held]
+    found = Gathered(tuple(pile for pile in known if reached & {*pile}), (*loose, *cards))
+    return found if len(found.rows) >= LEAST_SHOWN else None
 
 
 def take_piles(

@@ -34,9 +34,10 @@ ENOUGH = 28  # rows about which nothing is known, from which a witness saves mor
 Nodes = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
-CHECK_ROW = "Please check: earlier answers do not yet tell where row A belongs."
-CHECK_WITNESS = "Please check: row A is close to a row that is still hard to place."
-CHECK_CLUSTER = "Please check: an earlier answer about these two groups of rows may be wrong."
+CHECK = "Please check: "  # begins the reason of a question that checks earlier answers
+CHECK_ROW = f"{CHECK}earlier answers do not yet tell where row A belongs."
+CHECK_WITNESS = f"{CHECK}row A is close to a row that is still hard to place."
+CHECK_CLUSTER = f"{CHECK}an earlier answer about these two groups of rows may be wrong."
 
 
 class _Doubt(NamedTuple):

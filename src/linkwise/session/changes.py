@@ -419,6 +419,8 @@ class Changes:
                 "Another client changed the session at the same moment, and nothing is undone. "
                 "Read the session again and repeat."
             ) from None
+        if event.kind == "sort":
+            self._screens.choose_anew(event.source, event.number)
         return event
 
     def change(

@@ -306,6 +306,7 @@ class Session:
     questions = call_part("_questions", Questionnaire.questions)
     sets = call_part("_screens", Screens.sets)
     sort = call_part("_screens", Screens.sort)
+    gathers = ReadPart("_screens", Screens.gathers)
     postpone = call_part("_questions", Questionnaire.postpone)
     list_postponed = call_part("_questions", Questionnaire.list_postponed)
     release = call_part("_questions", Questionnaire.release)

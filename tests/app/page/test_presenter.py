@@ -78,7 +78,7 @@ def test_a_new_presenter_asks_and_shows_what_there_is():
     assert state["ended"] is None
     assert state["undo"] is None
     assert state["counts"] == dict.fromkeys(
-        ("answers", "yes", "no", "unsure", "added", "imported", "done", "inferred"), 0
+        ("answers", "yes", "no", "unsure", "screens", "cards", "added", "imported", "done", "inferred"), 0
     )
     q = state["question"]
     assert q["guess"] in ("yes", "no")

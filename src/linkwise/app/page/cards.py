@@ -23,6 +23,7 @@ from linkwise.data.show.side_table import name_in_data
 from linkwise.wording import shorten
 
 MOST_FIELDS = 4
+MOST_CARD_FIELDS = 6  # of a card among others
 LONGEST_VALUE = 24
 LONGEST_TEXT = 100
 
@@ -88,18 +89,47 @@ def compare_rows(
     differing = [name for name in values if theirs.get(name) != values[name]]
     if compared is None:
         return {"differing": dict.fromkeys(differing, "plain"), "content": None, "only_shown": []}
-    parts: dict[str | None, float] = {}
     gaps = compared.X[one["row"]] - compared.X[other["row"]]
-    for feature, gap in zip(compared.features, gaps.tolist(), strict=True):
-        shown = _find_shown(feature, values)
-        if shown != "":
-            parts[shown] = parts.get(shown, 0.0) + gap * gap
+    parts = _sum_by_field(compared, gaps**2, values)
     largest = max(parts.values(), default=0.0)
     return {
         "differing": {name: _grade(parts.get(name, 0.0), largest) for name in differing},
         "content": _grade(parts[None], largest) if None in parts else None,
         "only_shown": [name for name in values if name not in parts],
     }
+
+
+def choose_fields(rows: Sequence[Mapping[str, Any]], compared: Encoded | None) -> list[str]:
+    """Choose the fields by which some rows differ most, as many as fit on a card, in their order.
+
+    Parameters
+    ----------
+    rows : sequence of dict
+        The rows, as `RowView.render` returns them.
+    compared : Encoded or None
+        The rows as numbers; if it is None, all differences count alike.
+    """
+    values = [{field["name"]: field["value"] for field in row["fields"]} for row in rows]
+    names = list(dict.fromkeys(name for each in values for name in each))
+    differing = [name for name in names if len({each.get(name) for each in values}) > 1]
+    parts: dict[str | None, float] = {}
+    if compared is not None and rows:
+        X = compared.X[[row["row"] for row in rows]]
+        parts = _sum_by_field(compared, ((X - X.mean(axis=0)) ** 2).sum(axis=0), values[0])
+    ranked = sorted(names, key=lambda name: (-parts.get(name, 0.0), name not in differing))
+    return [name for name in names if name in ranked[:MOST_CARD_FIELDS]]
+
+
+def _sum_by_field(
+    compared: Encoded, squares: NDArray[np.float64], fields: Mapping[str, Any]
+) -> dict[str | None, float]:
+    """Sum what each feature adds to a squared distance by the field that shows it; None is the content."""
+    parts: dict[str | None, float] = {}
+    for feature, square in zip(compared.features, squares.tolist(), strict=True):
+        shown = _find_shown(feature, fields)
+        if shown != "":
+            parts[shown] = parts.get(shown, 0.0) + square
+    return parts
 
 
 def _find_shown(feature: Feature, fields: Mapping[str, Any]) -> str | None:

@@ -20,7 +20,7 @@ from linkwise.app.project.project import Project
 from linkwise.constraints.facts import Groups
 from linkwise.data import Encoded
 from linkwise.reasons.profiles import Profiles
-from linkwise.session.journal.events import Event
+from linkwise.session.journal.events import ANSWERS_QUESTION, Event
 from linkwise.session.session import Session
 from linkwise.session.snapshot import Snapshot
 from linkwise.session.state.event_lists import is_aside
@@ -267,8 +267,8 @@ class PageContent:
         return serialize_event(event, self.list_answers().changed, self.view.name)
 
     def last_of(self, person: str) -> Event | None:
-        """The last answer or pair of a person that is not undone."""
-        own = (e for e in reversed(self.now.history) if e.kind in ("answer", "add"))
+        """The last answer, screen or pair of a person that is not undone."""
+        own = (e for e in reversed(self.now.history) if e.kind in (*ANSWERS_QUESTION, "add"))
         return next((event for event in own if event.source == person), None)
 
     def find_cases(self, person: str) -> list[ReviewCase]:

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from linkwise.app.page.answer_list import describe_suspect, serialize_guidelines
-from linkwise.app.page.cards import RowView, compare_rows
+from linkwise.app.page.cards import RowView, choose_fields, compare_rows
 from linkwise.app.page.content import MOST_CLUSTERS, ClusterSummary, PageContent
 from linkwise.app.page.requests import PERSONAL
+from linkwise.app.page.sorting_offer import SIZES, offer_sorting
 from linkwise.app.project.changed_options import count_facts
 from linkwise.app.project.cluster_search import RowHits
 from linkwise.app.project.method_choice import learner_phrase
 from linkwise.constraints.facts import Answer
 from linkwise.learn.advice import StopAdvice
+from linkwise.learn.gathering import SCREEN_SIZE
 from linkwise.learn.learner import Question
 from linkwise.learn.pair_explanation import PairExplanation
+from linkwise.learn.verification import CHECK
 from linkwise.session.journal.events import ANSWERS_QUESTION
 from linkwise.session.state.status import (
     Status,
@@ -27,7 +30,7 @@ from linkwise.session.state.status import (
     describe_own_errors,
 )
 from linkwise.session.team.agreement import measure_pace, measure_recent_pace
-from linkwise.session.team.leases import OpenQuestion
+from linkwise.session.team.leases import OpenQuestion, Screen
 from linkwise.session.team.team import ReviewCase
 from linkwise.types import Labels
 from linkwise.wording import NO_MORE_QUESTIONS
@@ -44,6 +47,7 @@ def render_state(content: PageContent, people: Sequence[str] = ()) -> dict[str, 
     now, view, ended = content.now, content.view, content.end_reason()
     status, undo = now.status, content.list_answers().last
     has_people = bool(people or content.people)
+    question = None if ended else render_present_question(content)
     return {
         "protocol": PROTOCOL,
         "title": content.title,
@@ -55,7 +59,8 @@ def render_state(content: PageContent, people: Sequence[str] = ()) -> dict[str, 
         "shades": [[number, *shade] for number, shade in sorted(content.shades.items())],
         "event": content.event,
         "busy": False,
-        "question": None if ended else render_present_question(content),
+        "question": question,
+        "sorting": render_offers(content, "", question),
         "ended": ended,
         "agreement": content.agreement(),
         "budget": content.budget,
@@ -119,6 +124,8 @@ def _render_counts(status: Status) -> dict[str, int]:
         "yes": status.n_yes,
         "no": status.n_no,
         "unsure": status.n_unsure,
+        "screens": status.n_screens,
+        "cards": status.n_cards,
         "added": status.n_volunteered,
         "imported": status.n_imported,
         "done": status.n_done,
@@ -128,7 +135,7 @@ def _render_counts(status: Status) -> dict[str, int]:
 
 def _list_changes(content: PageContent) -> list[float]:
     """The shares of the rows that the last answers moved."""
-    answers = [e for e in content.now.history if e.kind == "answer" and e.answer != "unsure"]
+    answers = [e for e in content.now.history if e.kind in ANSWERS_QUESTION and e.answer != "unsure"]
     return [content.shares[e.number] for e in answers if e.number in content.shares][-SHOWN_CHANGES:]
 
 
@@ -153,6 +160,7 @@ def _render_people(
         own, has_ended = content.last_of(person), ended is not None and question is None
         states[person] = {
             "question": question,
+            "sorting": render_offers(content, person, question),
             "ended": (ended or "waiting") if question is None else None,
             "advice": render_advice(status, ended=has_ended),
             "errors": _join_errors(status, describe_own_errors(rates.get(person))),
@@ -199,6 +207,36 @@ def render_question(
         "guess": expected or likely,
         "parts": None if found is None else serialize_parts(found),
     }
+
+
+def render_screen(content: PageContent, screen: Screen) -> dict[str, Any]:
+    """Return the rows of a screen, its known piles first, and the columns by which they differ most."""
+    view, labels = content.view, content.labels
+    known = [[render_row(view, labels, row) for row in pile] for pile in screen.known]
+    cards = [render_row(view, labels, row) for row in screen.cards]
+    everything = [*(row for pile in known for row in pile), *cards]
+    return {
+        "id": screen.id,
+        "known": known,
+        "cards": cards,
+        "columns": choose_fields(everything, view.compared),
+        "why": screen.why,
+    }
+
+
+def render_offers(
+    content: PageContent, person: str, question: Mapping[str, Any] | None, n_rows: int | None = None
+) -> dict[str, Any]:
+    """Return which screens a person is offered, on a wide page and on a narrow one; see `offer_sorting`."""
+    history, gathers = content.now.history, content.session.gathers
+    is_check = question is not None and question["why"].startswith(CHECK)
+    offers = {
+        name: offer_sorting(
+            history, person, gathers=gathers, is_check=is_check, is_narrow=is_narrow, n_rows=n_rows
+        )._asdict()
+        for name, is_narrow in (("wide", False), ("narrow", True))
+    }
+    return {"sizes": list(SIZES), "start": SCREEN_SIZE, **offers}
 
 
 def serialize_parts(found: PairExplanation) -> dict[str, Any]:

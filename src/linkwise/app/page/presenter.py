@@ -21,8 +21,14 @@ from linkwise.app.page.cards import RowView, project_columns, project_notes, vie
 from linkwise.app.page.cluster_members import MOST_MOVED
 from linkwise.app.page.content import PageContent
 from linkwise.app.page.lookups import LOOKUPS, add_values, find_cluster, read_pair
-from linkwise.app.page.page_state import render_present_question, render_state
+from linkwise.app.page.page_state import (
+    render_offers,
+    render_present_question,
+    render_screen,
+    render_state,
+)
 from linkwise.app.page.requests import PERSONAL, RefusedRequest, Reply, Request
+from linkwise.app.page.sorting_offer import SIZES
 from linkwise.app.page.table_columns import find_project
 from linkwise.app.project.column_tasks import TASKS, TaskName
 from linkwise.app.project.recoding import Recoded
@@ -40,8 +46,11 @@ from linkwise.session.session import Session
 from linkwise.session.state.moves import describe_moves, find_moves
 from linkwise.wording import NO_MORE_QUESTIONS
 
+HAS_ENDED = f"{NO_MORE_QUESTIONS}. You can still mark pairs or export the clusters."
+SORT_REMARK = ("seconds", "note")  # what is stored beside piles
 MOVING_ACTIONS = (
     "answer",
+    "sort",
     "undo",
     "take_back",
     "change",
@@ -223,9 +232,7 @@ class Presenter:
     def _answer(self, request: Request) -> dict[str, Any]:
         answer: Answer = requests.read_choice(request, "answer", ANSWERS)
         question, remark = requests.read_text(request, "question"), requests.read_remark(request)
-        has_ended = RefusedRequest(
-            "ended", f"{NO_MORE_QUESTIONS}. You can still mark pairs or export the clusters."
-        )
+        has_ended = RefusedRequest("ended", HAS_ENDED)
         if self._content.is_spent() or (not self._content.person and self._session.question is None):
             raise has_ended
         try:
@@ -234,6 +241,31 @@ class Presenter:
             if self._session.question is not None and not self._content.is_spent():
                 raise
             raise has_ended from None
+        return {}
+
+    def _show_screen(self, request: Request) -> dict[str, Any]:
+        """Return rows to sort, the same as before until they are sorted or chosen anew; None if none wait."""
+        content, person = self._content, self._content.person
+        size = requests.read_size(request, SIZES)
+        if requests.read_flag(request, "anew"):
+            self._session.release(person)
+        screens = [] if content.is_spent() else self._session.sets(size, to=person)
+        shown = next(iter(screens), None)
+        n_rows = 0 if shown is None else len(shown.rows)
+        return {
+            "screen": None if shown is None else render_screen(content, shown),
+            "sorting": render_offers(content, person, None, n_rows),
+        }
+
+    def _sort(self, request: Request) -> dict[str, Any]:
+        n_rows = self._session.n_rows
+        screen = requests.read_text(request, "screen", requests.LONGEST_SCREEN_ID)
+        piles = requests.read_piles(request, n_rows)
+        unsure = requests.read_pile(request, "unsure", n_rows)
+        remark = {name: given for name, given in requests.read_remark(request).items() if name in SORT_REMARK}
+        if self._content.is_spent():
+            raise RefusedRequest("ended", HAS_ENDED)
+        self._session.sort(piles, unsure, question_id=screen, source=self._content.person, **remark)
         return {}
 
     def _postpone(self, request: Request) -> dict[str, Any]:
@@ -422,7 +454,7 @@ class Presenter:
         return frozenset(pair)
 
     ACTIONS: ClassVar[dict[str, Callable[[Any, Request], Any]]] = {
-        "answer": _answer, "later": _postpone,
+        "answer": _answer, "later": _postpone, "screen": _show_screen, "sort": _sort,
         "undo": _undo, "take_back": _take_back, "change": _change, "sure": _confirm,
         "note": _write_note,
         "decide": _decide,

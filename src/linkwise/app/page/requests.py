@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from linkwise.constraints.sorting import MOST_SORTED
 from linkwise.data.show.column_views import KINDS, USES, Kind, Use
 from linkwise.errors import SessionError
 from linkwise.session.journal.events import BESIDE, check_note
@@ -20,6 +21,7 @@ MOST_LETTERS = 200  # of a name
 JOINERS = {0x200C: None, 0x200D: None}  # spelling in Persian, and of some emoji
 PERSONAL = "personal"  # in a state: what each person is shown instead
 LONGEST_ID = 64
+LONGEST_SCREEN_ID = 2000
 LARGEST = 2**53  # integers above are no integers in a browser
 
 
@@ -132,6 +134,38 @@ def read_rows(request: Request, n_rows: int, most: int = MOST_ROWS) -> list[int]
     if not isinstance(value, list) or not 0 < len(value) <= most:
         raise RefusedRequest("bad", f"rows is {_shown(value)}. Pass a list of 1 to {most} rows.")
     return [read_integer({"rows": row}, "rows", n_rows) for row in value]
+
+
+def read_flag(request: Request, name: str) -> bool:
+    """Return true or false, and false where it is missing."""
+    value = request.get(name, False)
+    if not isinstance(value, bool):
+        raise RefusedRequest("bad", f"{name} is {_shown(value)}. Pass true or false.")
+    return value
+
+
+def read_size(request: Request, sizes: Sequence[int]) -> int:
+    """Return one of the allowed numbers of rows of a screen."""
+    value = request.get("size")
+    if isinstance(value, bool) or not isinstance(value, int) or value not in sizes:
+        raise RefusedRequest("bad", f"size is {_shown(value)}. Pass {', '.join(map(str, sizes))}.")
+    return value
+
+
+def read_piles(request: Request, n_rows: int) -> list[list[int]]:
+    """Return the rows of each pile."""
+    value = request.get("piles")
+    if not isinstance(value, list) or not 0 < len(value) <= MOST_SORTED:
+        raise RefusedRequest("bad", f"piles is {_shown(value)}. Pass a list of 1 to {MOST_SORTED} piles.")
+    return [read_pile({"piles": pile}, "piles", n_rows) for pile in value]
+
+
+def read_pile(request: Request, name: str, n_rows: int) -> list[int]:
+    """Return the rows of one pile, or those that somebody is not sure about."""
+    value = request.get(name)
+    if not isinstance(value, list) or len(value) > MOST_SORTED:
+        raise RefusedRequest("bad", f"{name} is {_shown(value)}. Pass lists of at most {MOST_SORTED} rows.")
+    return [read_integer({name: row}, name, n_rows) for row in value]
 
 
 def _shown(value: object) -> str:

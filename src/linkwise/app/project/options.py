@@ -397,7 +397,7 @@ ANNOTATORS = CommandOption(
 
 SET = CommandOption(
     "--set",
-    "sort N rows at once into piles, not on the page",
+    "sort N rows at once into piles, in the terminal",
     OF_SESSION,
     type=int,
     metavar="N",

@@ -20,6 +20,7 @@ from linkwise.learn.abilities import (
     SupportsConfidence,
     SupportsDescribe,
     SupportsExplainPairs,
+    SupportsGather,
     SupportsListDoubts,
     find_representatives,
     prepare_learner,
@@ -187,6 +188,11 @@ class Replay:
         if run is None:
             *_, (_, run) = self._retrace()
         return choose_batch(run, self._start_anew, n, held, self._seed)
+
+    @property
+    def gathers(self) -> bool:
+        """Whether the learner chooses the rows of a screen together."""
+        return isinstance(self._learner, SupportsGather)
 
     def gather(self, m: int, held: Sequence[Pile]) -> Gathered | None:
         """Gather up to m rows that are worth sorting together, beside those of screens that are open."""

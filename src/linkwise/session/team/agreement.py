@@ -24,7 +24,7 @@ from typing import NamedTuple
 from linkwise.constraints.error_rates import SourceRate
 from linkwise.constraints.facts import Answer
 from linkwise.markup import draw_block
-from linkwise.session.journal.events import Event
+from linkwise.session.journal.events import ANSWERS_QUESTION, Event
 from linkwise.session.state.event_lists import facts_of
 from linkwise.session.state.status import ENOUGH, describe_percent, describe_range, describe_share
 from linkwise.wording import count_noun
@@ -139,7 +139,8 @@ def measure_pace(events: Iterable[Event]) -> dict[str, float]:
 
 def measure_recent_pace(events: Sequence[Event], n_last: int) -> float | None:
     """The median of the seconds of the last answers whose seconds are known; None if there are none."""
-    known = [event.seconds for event in events if event.kind == "answer" and event.seconds is not None]
+    answers = [event for event in events if event.kind in ANSWERS_QUESTION]
+    known = [event.seconds for event in answers if event.seconds is not None]
     return median(known[-n_last:]) if known else None
 
 

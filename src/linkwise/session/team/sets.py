@@ -94,14 +94,14 @@ class Screens:
         self._state.catch_up()
         replay, start = self._state.follow(), self._state.last_start()
         for lease in leases.current_screens():
-            if not self._is_open(lease):
+            if not (self._is_open(lease) or self._is_sorted(lease)):  # an undo opens a sorted one again
                 leases.drop_screen(lease.screen.id)
-        held = leases.current_screens()
+        held = self._list_open()
         mine = [lease for lease in held if lease.screen.to == name and len(lease.screen.rows) <= size][:n]
         found = [leases.renew_screen(lease, seconds) for lease in mine]
         answered = set(replay.evidence.groups().row.tolist())
         while len(found) < n:
-            held = leases.current_screens()
+            held = self._list_open()
             shown = replay.gather(size, [lease.screen.rows for lease in held])
             if shown is None:
                 break
@@ -110,12 +110,31 @@ class Screens:
             found.append(leases.give_screen(shown, place, name, seconds, new))
         return [lease.screen for lease in found]
 
+    def gathers(self) -> bool:
+        """Whether the learner chooses the rows of a screen together, instead of those of its next questions.
+
+        False without the data.
+        """
+        return self._state.replay is not None and self._state.replay.gathers
+
+    def choose_anew(self, to: str, number: int) -> None:
+        """Drop the screens that somebody got after an event that is undone: what it said chose them."""
+        for lease in self._questions.leases.current_screens():
+            if lease.screen.to == to and lease.place.start >= number:
+                self._questions.leases.drop_screen(lease.screen.id)
+
+    def _list_open(self) -> list[ScreenLease]:
+        return [lease for lease in self._questions.leases.current_screens() if self._is_open(lease)]
+
+    def _is_sorted(self, lease: ScreenLease) -> bool:
+        return self._state.is_sorted(lease.screen.rows, lease.place.start)
+
     def _is_open(self, lease: ScreenLease) -> bool:
         """Whether a screen waits to be sorted.
 
         Nobody has sorted it, or answered about a new card of it, and no undo has taken back its known piles.
         """
-        if self._state.is_sorted(lease.screen.rows, lease.place.start):
+        if self._is_sorted(lease):
             return False
         answered = set(self._state.evidence_now().groups().row.tolist())
         return lease.new.isdisjoint(answered) and all(answered & {*pile} for pile in lease.screen.known)

@@ -1,12 +1,12 @@
 /** The list of clusters, with rules on demand. */
 import { confirmMerge } from "./cluster_dialogs.js";
-import { ClusterDrag } from "./cluster_drag.js";
 import { ClusterRow } from "./cluster_row.js";
 import { ClusterSearch } from "./cluster_search.js";
-import { COLOUR_FAMILIES, describeUnlisted } from "./cluster_wording.js";
+import { COLOUR_FAMILIES, describeDrag, describeUnlisted } from "./cluster_wording.js";
 import { hasFamilies } from "./colours.js";
 import { createButton } from "./controls.js";
 import { h, setText } from "./dom.js";
+import { Drag } from "./drag.js";
 import { countClusters, formatNumber, formatPercent } from "./wording.js";
 
 /** @import { Page } from "./page.js" */
@@ -46,12 +46,13 @@ export class ClustersPanel {
     this.search.field.addEventListener("keydown", (event) => this.#leaveSearch(event));
     this.legend = h("p", { class: "lw-soft lw-legend", hidden: true }, COLOUR_FAMILIES);
     this.list = h("ul", { class: "lw-clusters" });
-    this.drag = new ClusterDrag(
-      page.root,
-      this.list,
-      (node) => this.#findRow(node),
-      (cluster, other) => confirmMerge(page, cluster, other),
-    );
+    this.drag = new Drag(page.root, this.list, {
+      findSource: (node) => this.#findSpot(node),
+      findTarget: (node) => this.#findSpot(node),
+      describe: describeDrag,
+      drop: (cluster, other) => confirmMerge(page, cluster, other),
+      handle: ".lw-swatch",
+    });
     this.foot = h("p", { class: "lw-soft", hidden: true });
     this.node = h(
       "section",
@@ -151,13 +152,13 @@ export class ClustersPanel {
   }
 
   /**
-   * The row of an element of the list, if its cluster can be merged.
+   * The cluster of an element of the list, if it can be merged.
    * @param {Element} node
    */
-  #findRow(node) {
+  #findSpot(node) {
     const found = node.closest(".lw-cluster");
     const row = [...this.#rows.values()].find((each) => each.node === found);
-    return row?.canMerge ? row : null;
+    return row?.canMerge ? { node: row.node, thing: row.cluster } : null;
   }
 
   /** @param {Cluster} cluster */

@@ -51,6 +51,7 @@ export class Controller {
   /** @type {"saved" | "saving" | "unsaved"} */
   saving = "saved";
   askedAt = 0; // when the question was shown
+  isSorting = false; // several rows at once, in place of the question about two
   /** What goes with the next answer. @type {Draft} */
   draft = { take: () => ({ seconds: 0 }), restore() {} };
   /** @type {Selection} */
@@ -297,7 +298,7 @@ export class Controller {
    */
   #confirm(words, moved) {
     if (!this.#warning) this.display.showNotice(joinSentences(words, moved));
-    const next = this.state ? describeNextQuestion(this.state) : "";
+    const next = this.state && !this.isSorting ? describeNextQuestion(this.state) : "";
     this.display.announce(joinSentences(words || SAVED_ANSWER, moved, this.#warning, next));
   }
 

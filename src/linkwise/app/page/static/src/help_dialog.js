@@ -2,6 +2,7 @@
 import { openDialog } from "./dialog.js";
 import { h } from "./dom.js";
 import { LATER } from "./later.js";
+import { SORT_KEYS } from "./sorting_wording.js";
 import { describePlace, SHARED_KEYS } from "./wording.js";
 
 /** @import { Page } from "./page.js" */
@@ -19,6 +20,8 @@ const KEYS = [
   ["+ − 0", "Zoom in, zoom out, show all rows"],
   ["← ↑ → ↓", "Move the plot while it has the focus; Enter opens the row at the cross"],
 ];
+
+const PAIR_KEYS = ["Y", "N", "S", "U", "L", "G"]; // they do something else, or nothing, while the person sorts
 
 /** @type {[string, string]} */
 const GUIDELINES_KEY = ["I", "Guidelines: what belongs together here"];
@@ -54,12 +57,17 @@ export function openHelp(page) {
     ...(toReview ? [REVIEW_KEY] : []),
     ...(team ? [TEAM_KEY] : []),
   ];
-  const lines = [...KEYS, ...more].map(([letter, words]) =>
-    h("div", {}, h("dt", {}, h("kbd", {}, letter)), h("dd", {}, words)),
-  );
+  const list = /** @param {[string, string][]} keys */ (keys) =>
+    h(
+      "dl",
+      { class: "lw-keys" },
+      keys.map(([letter, words]) => h("div", {}, h("dt", {}, h("kbd", {}, letter)), h("dd", {}, words))),
+    );
+  const sorting = page.controller.isSorting ? [h("h3", {}, "Keys while you sort"), list(SORT_KEYS)] : [];
   body.append(
-    h("h3", {}, "Keys"),
-    h("dl", { class: "lw-keys" }, lines),
+    ...sorting,
+    h("h3", {}, sorting.length ? "Other keys" : "Keys"),
+    list([...KEYS.filter(([letter]) => !sorting.length || !PAIR_KEYS.includes(letter)), ...more]),
     h("p", { class: "lw-soft" }, "Keys work while this page has the focus, and never in a text field."),
     h("h3", {}, "Your answers"),
     ...[...ANSWERS, ...(team ? [TEAM_ANSWERS] : []), describePlace(place ?? null)].map((words) =>

@@ -241,13 +241,41 @@ export const renderItem = (item) => listChildren(renderContents([item])[0], rend
  * A row in a few lines, for the pointer.
  * @param {Item} item
  */
-export function renderGlimpse(item) {
-  if (typeof item.text === "string") {
-    const isLong = item.text.length > GLIMPSE_LETTERS;
-    const text = isLong ? `${item.text.slice(0, GLIMPSE_LETTERS - 1)}…` : item.text;
-    return listChildren(item.image && renderPicture(item.name, item.image), h("p", {}, text));
-  }
-  const fields = (item.fields ?? []).slice(0, GLIMPSE_FIELDS);
-  const list = fields.flatMap((field) => [h("dt", {}, field.name), h("dd", {}, field.value)]);
-  return listChildren(renderContents([item])[0], fields.length > 0 && h("dl", {}, list));
+export const renderGlimpse = (item) => renderGlimpses([item])[0];
+
+/**
+ * Rows in a few lines each; their curves have one scale.
+ * @param {Item[]} items
+ * @param {{ letters?: number, columns?: string[] }} [most] the letters of a text, and the columns that are shown
+ */
+export function renderGlimpses(items, { letters = GLIMPSE_LETTERS, columns } = {}) {
+  const contents = renderContents(items);
+  return items.map((item, at) => {
+    if (typeof item.text === "string") {
+      const isLong = item.text.length > letters;
+      const text = isLong ? `${item.text.slice(0, letters - 1)}…` : item.text;
+      return listChildren(item.image && renderPicture(item.name, item.image), h("p", {}, text));
+    }
+    const fields = selectFields(item, columns);
+    const list = fields.flatMap((field) => [h("dt", {}, field.name), h("dd", {}, field.value)]);
+    return listChildren(contents[at], fields.length > 0 && h("dl", {}, list));
+  });
 }
+
+/**
+ * @param {Item} item
+ * @param {string[]} [columns]
+ */
+const selectFields = ({ fields = [] }, columns) =>
+  columns ? fields.filter(({ name }) => columns.includes(name)) : fields.slice(0, GLIMPSE_FIELDS);
+
+/**
+ * Whether a glimpse leaves out a part of a row.
+ * @param {Item} item
+ * @param {number} letters
+ * @param {string[]} columns
+ */
+export const isCut = (item, letters, columns) =>
+  typeof item.text === "string"
+    ? item.text.length > letters || item.fields.length > 0
+    : selectFields(item, columns).length < item.fields.length;

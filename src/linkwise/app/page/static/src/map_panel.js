@@ -158,7 +158,7 @@ export function createMapPanel(page, model) {
   /** @type {import("./moved_rows.js").Labels | null} */
   let drawn = null; // the labels
   const updateMarks = () => {
-    const question = controller.state?.question;
+    const question = controller.isSorting ? null : controller.state?.question;
     const asked = question
       ? [
           { ...FIRST, row: question.first.row },

@@ -12,6 +12,7 @@ import { TEAM } from "./team_wording.js";
 import {
   countSuspects,
   describeAgreement,
+  describeKinds,
   describeOtherFacts,
   describeSession,
   formatCount,
@@ -153,9 +154,11 @@ export function createProgressPanel(page) {
     update(state) {
       const { counts, changes = [] } = state;
       team.update(state.team);
-      const [yes, no, unsure] = [counts.yes, counts.no, counts.unsure].map(formatNumber);
-      const kinds = `${yes} same, ${no} different, ${unsure} not sure`;
-      answers.show(formatNumber(counts.answers), counts.answers === 1 ? "answer" : "answers", kinds);
+      answers.show(
+        formatNumber(counts.answers),
+        counts.answers === 1 ? "answer" : "answers",
+        describeKinds(counts),
+      );
       inferred.show(formatNumber(counts.inferred), "pairs inferred", describeOtherFacts(counts));
       chart.hidden = changes.length === 0;
       if (String(changes) !== drawn) {

@@ -55,6 +55,35 @@ export interface PairParts {
   whole: number;
 }
 
+/** Rows that are sorted into piles. */
+export interface SortingScreen {
+  id: string;
+  /** The rows of each pile that is there already. */
+  known: Item[][];
+  cards: Item[];
+  /** The columns that tell these rows apart best. */
+  columns: string[];
+  why: string;
+}
+
+/** Whether screens of so many rows are worth sorting; `size` is null if questions about two rows are better. */
+export interface SortingOffer {
+  size: number | null;
+  /** How many times as fast as pairs screens were, by the seconds of the person; null if that is unknown. */
+  factor: number | null;
+  /** How many questions about two rows a screen replaces; null without `size`. */
+  pairs: number | null;
+}
+
+export interface SortingOffers {
+  /** The numbers of rows that can be chosen, and the one to start with. */
+  sizes: number[];
+  start: number;
+  wide: SortingOffer;
+  /** On a page as narrow as on a phone. */
+  narrow: SortingOffer;
+}
+
 export interface Cluster {
   cluster: number;
   size: number;
@@ -170,6 +199,9 @@ export interface Counts {
   yes: number;
   no: number;
   unsure: number;
+  /** Screens of rows that were sorted, and the cards on them. */
+  screens: number;
+  cards: number;
   added: number;
   imported: number;
   done: number;
@@ -192,6 +224,7 @@ export interface State {
   event: number;
   busy: boolean;
   question: Question | null;
+  sorting?: SortingOffers;
   /** Waiting: other people hold all questions that are worth asking now. */
   ended: "budget" | "exhausted" | "waiting" | null;
   agreement?: number | null;

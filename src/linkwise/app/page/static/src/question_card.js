@@ -7,6 +7,9 @@ import { NoteField } from "./note_field.js";
 import { renderParts } from "./pair_parts.js";
 import { describeBeginning, describeNumber } from "./question_wording.js";
 import { openResults, RESULTS } from "./results_dialog.js";
+import { Sorter } from "./sorter.js";
+import { createSortingSwitch } from "./sorting_switch.js";
+import { SORT_QUESTION } from "./sorting_wording.js";
 import { WAITING, WAITING_ADVICE } from "./team.js";
 import {
   ANSWER_LABELS,
@@ -59,8 +62,11 @@ export class QuestionCard {
   /** The question that is shown. @type {string | null} */
   #shown = null;
 
-  /** @param {Page} page */
-  constructor(page) {
+  /**
+   * @param {Page} page
+   * @param {() => void} redraw called when the person chose another way to answer
+   */
+  constructor(page, redraw) {
     const { controller } = page;
     this.page = page;
     this.eyebrow = h("p", { class: "lw-eyebrow" });
@@ -75,8 +81,9 @@ export class QuestionCard {
         { className: `lw-answer lw-${answer}`, "aria-keyshortcuts": letter },
       ),
     );
+    this.undoKey = renderKey("U");
     this.undo = createButton(
-      [renderIcon("undo"), h("span", {}, "Undo"), renderKey("U")],
+      [renderIcon("undo"), h("span", {}, "Undo"), this.undoKey],
       () => controller.undo(),
       { className: "lw-quiet lw-undo", "aria-keyshortcuts": "U" },
     );
@@ -89,6 +96,16 @@ export class QuestionCard {
     this.guess = createDisclosure(page, "Guess", "G", "lw-guess");
     this.note = new NoteField(page);
     controller.draft = this.note;
+    this.isAnew = false; // whether other rows to sort are wanted than those that are open
+    this.how = createSortingSwitch(
+      (isAnew, isOpened) => {
+        this.isAnew = isAnew;
+        this.sorter.takesFocus = isOpened;
+        redraw();
+      },
+      () => page.root.clientWidth,
+    );
+    this.sorter = new Sorter(page, this.note, () => this.#showScreen());
     this.bar = h("div", { class: "lw-answers", role: "group", "aria-label": "Your answer" }, this.buttons);
     this.more = h(
       "div",
@@ -104,12 +121,14 @@ export class QuestionCard {
     this.node = h(
       "section",
       { class: "lw-card lw-question", "aria-labelledby": this.heading.id },
-      this.eyebrow,
+      h("div", { class: "lw-ask" }, this.eyebrow, this.how.node),
+      this.how.hint,
       this.heading,
       this.beginning,
       this.pair,
       this.finish,
       this.bar,
+      this.sorter.node,
       this.note.node,
       this.why.text,
       this.guess.text,
@@ -135,7 +154,7 @@ export class QuestionCard {
       const words = loading || "reading the data"; // as the terminal says it, within a line
       this.#showPlaceholder("Loading", words[0].toUpperCase() + words.slice(1));
     }
-    for (const node of [this.bar, this.more]) node.hidden = true;
+    for (const node of [this.bar, this.more, this.sorter.node, this.how.node]) node.hidden = true;
     this.node.setAttribute("aria-busy", String(!failed));
   }
 
@@ -144,20 +163,57 @@ export class QuestionCard {
     const { question } = state;
     const isWaiting = !question && state.ended === "waiting";
     const hasEnded = Boolean(!question && state.ended && !isWaiting);
-    if (question) this.#showQuestion(state, question);
+    const canSort = Boolean(state.sorting && (question || isWaiting));
+    const isSorting = canSort && this.how.isSorting;
+    this.page.controller.isSorting = isSorting;
+    this.how.update(state, canSort);
+    if (isSorting) this.#showSorting(state);
+    else if (question) this.#showQuestion(state, question);
     else if (isWaiting) this.#showPlaceholder("One moment", WAITING, WAITING_ADVICE);
     else if (hasEnded) this.#showEnd(state);
     else this.#showPlaceholder("One moment", "Choosing the next question");
-    this.more.hidden = false;
-    this.beginning.hidden = !question || !this.beginning.textContent;
-    this.finish.hidden = !hasEnded;
-    this.pair.hidden = hasEnded;
-    for (const node of [this.bar, this.why.opener, this.guess.opener, this.note.opener, this.later])
-      node.hidden = hasEnded;
-    if (!question) for (const each of [this.why, this.guess]) each.close();
+    this.#showParts(question !== null && !isSorting, hasEnded, isSorting);
+    if (!question) this.why.close();
     this.undo.title = state.undo ? `Undo “${describeEvent(state.undo)}”` : "";
-    this.node.setAttribute("aria-busy", String(!question && !hasEnded));
+    this.node.setAttribute("aria-busy", String(!question && !hasEnded && !isSorting));
     this.updateStatus();
+  }
+
+  /**
+   * @param {boolean} isPair whether two rows are shown
+   * @param {boolean} hasEnded
+   * @param {boolean} isSorting
+   */
+  #showParts(isPair, hasEnded, isSorting) {
+    this.more.hidden = false;
+    this.beginning.hidden = !isPair || !this.beginning.textContent;
+    this.finish.hidden = !hasEnded;
+    this.sorter.node.hidden = !isSorting;
+    for (const node of [this.why.opener, this.note.opener]) node.hidden = hasEnded;
+    for (const node of [this.pair, this.bar, this.guess.opener, this.later])
+      node.hidden = hasEnded || isSorting;
+    this.undoKey.hidden = isSorting; // there the key is one step back
+    if (isSorting) this.undo.removeAttribute("aria-keyshortcuts");
+    else this.undo.setAttribute("aria-keyshortcuts", "U");
+    if (!isPair) this.guess.close();
+    if (!isSorting) this.sorter.close();
+  }
+
+  /** @param {State} state */
+  #showSorting(state) {
+    this.#shown = null;
+    setText(this.eyebrow, describeNumber(state.counts.answers + 1, state.budget, ""));
+    setText(this.heading, SORT_QUESTION);
+    this.sorter.update(state, this.how.size, this.isAnew);
+    this.isAnew = false;
+  }
+
+  /** Other rows are there to be sorted. */
+  #showScreen() {
+    const { state, isSorting } = this.page.controller;
+    if (!state || !isSorting) return;
+    setText(this.why.text, this.sorter.screen?.why ?? "");
+    this.how.update(state, true, this.sorter.offers);
   }
 
   /** Enable what can be used now. */
@@ -166,6 +222,7 @@ export class QuestionCard {
     const isReady = controller.link === "open" && !controller.isPending;
     for (const node of [...this.buttons, this.later])
       setEnabled(node, isReady && Boolean(controller.state?.question));
+    this.sorter.updateStatus();
     setEnabled(this.undo, isReady && Boolean(controller.state?.undo));
   }
 

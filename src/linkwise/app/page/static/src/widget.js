@@ -50,7 +50,12 @@ function render({ model, el }) {
   );
   const { controller, root } = page;
   const header = createHeader(page);
-  const card = new QuestionCard(page);
+  const card = new QuestionCard(page, () => {
+    const { state } = controller;
+    if (!state) return;
+    card.update(state);
+    map.update(state, false);
+  });
   const map = createMapPanel(page, model);
   page.drawPlot = () => map.plot.writePicture();
   const progress = createProgressPanel(page);
@@ -121,14 +126,16 @@ function render({ model, el }) {
   const toggle = /** @param {"why" | "guess"} which */ (which) => {
     if (controller.state?.question) card[which].toggle();
   };
-  const keys = {
+  const pairKeys = {
     y: () => controller.answer("yes"),
     n: () => controller.answer("no"),
     s: () => controller.answer("unsure"),
     l: () => postpone(controller),
     u: () => controller.undo(),
-    w: () => toggle("why"),
     g: () => toggle("guess"),
+  };
+  const keys = {
+    w: () => toggle("why"),
     a: () => controller.state?.question && card.note.toggle(),
     h: () => openHistory(page),
     e: () => openResults(page),
@@ -143,7 +150,10 @@ function render({ model, el }) {
     0: () => map.plot.reset(),
     "?": () => openHelp(page),
   };
-  listenToKeys(root, keys, () => !start.node.isConnected);
+  const isOpen = () => !start.node.isConnected;
+  listenToKeys(root, keys, isOpen);
+  listenToKeys(root, pairKeys, () => isOpen() && !controller.isSorting);
+  listenToKeys(root, card.sorter.keys, () => isOpen() && controller.isSorting);
   const unlisten = card.note.listen();
   const darkScheme = window.matchMedia("(prefers-color-scheme: dark)");
   const onScheme = () => {

@@ -284,6 +284,20 @@ export const describeAgreement = (index) =>
     ? `Agreement with the known classes (adjusted Rand index): ${index.toFixed(2)}. 1 means identical, 0 is chance.`
     : "";
 
+/**
+ * What kinds of answers there are; pairs are left out if all answers are screens.
+ * @param {Counts} counts
+ */
+export function describeKinds({ answers, yes, no, unsure, screens, cards }) {
+  const pairs = [
+    `${formatNumber(yes)} same`,
+    `${formatNumber(no)} different`,
+    `${formatNumber(unsure)} not sure`,
+  ];
+  const sorted = `${formatCount(screens, "screen")} with ${formatCount(cards, "card")}`;
+  return [...(answers > screens || !screens ? pairs : []), ...(screens ? [sorted] : [])].join(", ");
+}
+
 /** @param {Counts} counts */
 export function describeOtherFacts(counts) {
   const parts = [
