@@ -7,8 +7,10 @@ import signal
 import pytest
 
 from chat_server import answering, completion, failure, read_cards, serve_chat, sorting
+from linkwise.app.cli.commands.ask_model import describe_endpoint
 from linkwise.app.programs import answer as conversations
 from linkwise.app.programs import chat_endpoint
+from linkwise.app.project.options import ModelOptions
 from linkwise.session.session import Session
 from patience import patience, wait_until
 from running_command import start_command
@@ -101,6 +103,20 @@ def test_a_second_model_answers_doubtful_pairs(fruit, linkwise):
         for event in session.history:
             pairs[event.source].add(frozenset((event.first, event.second)))
         assert pairs["strong"] <= pairs["tiny"]
+
+
+@pytest.mark.parametrize(
+    ("url", "words"),
+    [
+        ("http://localhost:11434/v1", "on this machine."),
+        ("https://api.example.com/v1", "so they leave this machine."),
+        ("http://gpu.example.com/v1", "so they leave this machine and can be read on the way."),
+    ],
+)
+def test_where_the_rows_go(url, words):
+    assert describe_endpoint(ModelOptions(name="tiny", base_url=url)) == (
+        f"The rows of each question are sent to {url}, {words}"
+    )
 
 
 def test_the_prompt_is_shown_and_nothing_sent(fruit, linkwise):

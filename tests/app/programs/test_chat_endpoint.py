@@ -72,6 +72,7 @@ def test_a_refused_question_leaves_nothing_out_for_the_others():
         (failure(429, "slow down", Retry_After="7"), 7),
         (failure(429, "slow down"), chat_endpoint.BUSY_DELAY_S),
         (failure(429, "slow down", Retry_After="soon"), chat_endpoint.BUSY_DELAY_S),
+        (failure(503, "loading"), chat_endpoint.BUSY_DELAY_S),
         (failure(503, "loading", Retry_After="Wed, 21 Oct 2015 07:28:00 GMT"), 0),
         (failure(500, "oops"), 0),
     ],
@@ -176,7 +177,8 @@ def test_a_silent_server_ends_at_the_time_limit():
         (completion([{"type": "text", "text": "a"}, {"text": "b"}]), ("ab", 100, 20, "", False)),
         ((200, {}, b'{"choices": [{"message": {"content": "a"}}]}'), ("a", 0, 0, "", False)),
         ((200, {}, b'{"choices": []}'), ("", 0, 0, "The endpoint sent no message", False)),
-        ((200, {}, b"[]"), ("", 0, 0, "The endpoint sent no message", False)),
+        ((200, {}, b"[]"), ("", 0, 0, "The endpoint sent no message ([])", False)),
+        (failure(200, "no credit"), ("", 0, 0, "The endpoint sent no message (no credit)", False)),
         (
             (200, {}, b'{"usage": {"prompt_tokens": "many"}}'),
             ("", 0, 0, "The endpoint sent no message", False),

@@ -26,7 +26,9 @@ Message = dict[str, str]
 
 MOST_BYTES = 1 << 24  # of a reply
 MOST_DELAY_S = 120.0  # that an endpoint may ask for; if it asks for more, the run ends
-BUSY_DELAY_S = 10.0  # before the next attempt at an endpoint that is busy and does not say for how long
+BUSY_DELAY_S = (
+    10.0  # before the next attempt at an endpoint that is busy, or loads a model, and names no time
+)
 LIST_TIMEOUT_S = 10.0
 MOST_NAMED = 5
 OPTIONAL: dict[str, Any] = {"temperature": 0, "response_format": {"type": "json_object"}}
@@ -110,7 +112,7 @@ class ChatEndpoint:
         if status in (404, 405) and not self._has_replied:
             return ProgramError(f"{at} has no model {self.model!r} ({about}). {self._advise_model()}")
         if status in BUSY or status >= 500:
-            usual = BUSY_DELAY_S if status == 429 else 0.0
+            usual = BUSY_DELAY_S if status in (429, 503) else 0.0
             delay = usual if error.retry_after is None else error.retry_after
             if delay > MOST_DELAY_S:
                 return ProgramError(
@@ -228,7 +230,10 @@ def read_completion(reply: Any) -> Completion:
         text, refusal = message.get("content"), message.get("refusal")
         ending = choice.get("finish_reason")
     except (LookupError, TypeError, AttributeError):
-        return Completion("", n_read, n_written, "The endpoint sent no message")
+        sent = _find_message(reply)
+        return Completion(
+            "", n_read, n_written, f"The endpoint sent no message{f' ({sent})' if sent else ''}"
+        )
     if isinstance(text, list):  # parts
         text = "".join(part.get("text") or "" for part in text if isinstance(part, dict))
     if refusal or ending == "content_filter":
@@ -260,12 +265,18 @@ def _read_message(content: bytes) -> str:
     """The sentence in the body of an error."""
     text = content.decode(errors="replace")
     with suppress(ValueError, RecursionError):
-        found = json.loads(text)
-        for name in ("error", "message", "detail"):
-            if isinstance(found, dict) and found.get(name):
-                found = found[name]
-        text = found if isinstance(found, str) else json.dumps(found)
+        return _find_message(json.loads(text))
     return shorten(" ".join(text.split()), 300)
+
+
+def _find_message(found: Any) -> str:
+    """The sentence in the fields of an error; empty if there is none."""
+    for name in ("error", "message", "detail"):
+        if isinstance(found, dict) and found.get(name):
+            found = found[name]
+    if isinstance(found, dict):
+        return ""
+    return shorten(" ".join((found if isinstance(found, str) else json.dumps(found)).split()), 300)
 
 
 def _read_delay(text: str) -> float | None:

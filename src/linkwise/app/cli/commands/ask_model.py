@@ -40,6 +40,7 @@ from linkwise.app.programs.reply_cache import SUFFIX, ReplyCache
 from linkwise.app.project.exit_codes import UsageError, say
 from linkwise.app.project.method_choice import MethodChoice
 from linkwise.app.project.options import ModelOptions, ProgramOptions, SessionOptions
+from linkwise.app.project.output import write_data
 from linkwise.app.project.project import Project, choose_files, open_project
 from linkwise.app.terminal.progress import busy
 from linkwise.app.terminal.protocol import emit
@@ -178,6 +179,8 @@ def describe_endpoint(model: ModelOptions) -> str:
     """Where the rows go, and with which key."""
     url, variable = model.base_url or "", model.key_variable or USUAL_KEY_VARIABLE
     where = "on this machine" if is_on_this_machine(url) else "so they leave this machine"
+    if where != "on this machine" and url.startswith("http:"):
+        where += " and can be read on the way"
     key = f", with the key in {variable}" if os.environ.get(variable, "").strip() else ""
     return f"The rows of each question are sent to {url}, {where}{key}."
 
@@ -206,12 +209,14 @@ def show_prompt(project: Project, endpoint: ChatEndpoint, set_size: int | None, 
     if as_json:
         emit(type="prompt", url=f"{endpoint.base_url}/chat/completions", body=endpoint.write_body(messages))
         return
-    print(f"POST {endpoint.base_url}/chat/completions")
+    lines = [f"POST {endpoint.base_url}/chat/completions"]
     for name, value in endpoint.write_body([]).items():
         if name != "messages":
-            print(f"{name}: {value if isinstance(value, str) else json.dumps(value)}")
+            lines.append(f"{name}: {value if isinstance(value, str) else json.dumps(value)}")
     for message in messages:
-        print(f"\n--- {message['role']} ---\n{message['content']}")
+        lines += ["", f"--- {message['role']} ---", *message["content"].split("\n")]
+    shown = ("".join(c if c.isprintable() else "·" for c in line) for line in lines)  # as in a terminal
+    write_data("".join(f"{line}\n" for line in shown))
 
 
 def write_next_prompt(project: Project, set_size: int | None) -> list[Message] | None:
