@@ -1,13 +1,17 @@
 """``linkwise mcp FILE`` with the client of the protocol's own package."""
 
 import asyncio
+import base64
+import io
 import json
 import sys
 
 import pytest
 from mcp import Client, MCPError, StdioServerParameters
 from mcp_types import ElicitResult, Implementation
+from PIL import Image
 
+from linkwise.app.agents.agent_server import create_server
 from linkwise.session.session import Session
 
 TOOLS = {
@@ -16,19 +20,23 @@ TOOLS = {
 MODES = ("auto", "legacy")  # the present protocol, and the one before it
 
 
-def talk(fruit, script, *options, mode="auto", **client):
-    """Start the server as a client does, and run a coroutine function with the client."""
-    server = StdioServerParameters(
-        command=sys.executable,
-        args=["-m", "linkwise", "mcp", fruit.path.name, *options],
-        cwd=str(fruit.path.parent),
-    )
+def talk(server, script, mode="auto", **client):
+    """Run a coroutine function with a client of a server."""
 
     async def run():
         async with Client(server, mode=mode, **client) as open_client:
             await script(open_client)
 
     asyncio.run(run())
+
+
+def start(fruit, *options):
+    """How a client starts the server."""
+    return StdioServerParameters(
+        command=sys.executable,
+        args=["-m", "linkwise", "mcp", fruit.path.name, *options],
+        cwd=str(fruit.path.parent),
+    )
 
 
 async def call(client, tool, **arguments):
@@ -70,15 +78,14 @@ def test_an_agent_asks_answers_and_exports(fruit, mode):
         assert json.loads(row.contents[0].text)["row"]["colour"] == "green"
 
     name = Implementation(name="a  desk\x1b[1m", version="1")
-    talk(fruit, script, "--guidelines", "By colour.", mode=mode, client_info=name)
+    talk(start(fruit, "--guidelines", "By colour."), script, mode, client_info=name)
     with Session.open(fruit.session) as session:
         (event,) = session.history
         assert (event.source, event.note, event.reliability) == ("a desk·[1m", "red and green", 0.9)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES)
-def test_an_agent_lets_the_person_answer(fruit, mode):
+def test_an_agent_lets_the_person_answer(open_tools, mode):
     asked = []
     replies = [
         ElicitResult(action="decline"),
@@ -97,15 +104,14 @@ def test_an_agent_lets_the_person_answer(fruit, mode):
         assert "Use an id of next_questions" in await fail(client, "ask_person", question_id="x")
         assert all(each in asked[0] for each in question["ids"])
 
-    talk(fruit, script, "--source", "helper", mode=mode, elicitation_callback=ask)
-    with Session.open(fruit.session) as session:
-        (event,) = session.history
-        assert (event.source, event.answer, event.note) == ("", "no", "I know")
+    tools = open_tools()
+    talk(create_server(tools, "helper"), script, mode, elicitation_callback=ask)
+    (event,) = tools.project.session.history
+    assert (event.source, event.answer, event.note) == ("", "no", "I know")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES)
-def test_a_client_that_cannot_ask_says_so_and_rows_have_any_id(fruit, mode):
+def test_a_client_that_cannot_ask_says_so_and_rows_have_any_id(fruit, open_tools, mode):
     text = fruit.path.read_text().replace("f0,", "../a b/c,")
     fruit.path.write_text(text)
 
@@ -119,24 +125,54 @@ def test_a_client_that_cannot_ask_says_so_and_rows_have_any_id(fruit, mode):
         with pytest.raises(MCPError, match="There is no row 'f0'"):
             await client.read_resource("linkwise://rows/f0")
 
-    talk(fruit, script, mode=mode)
+    talk(create_server(open_tools(fruit.path)), script, mode)
 
 
-@pytest.mark.slow
-def test_two_agents_share_a_session(fruit):
-    async def other(client):
+def test_rows_with_pictures_are_shown(open_tools, tmp_path):
+    folder = tmp_path / "pictures"
+    folder.mkdir()
+    for at in range(4):
+        Image.new("RGB", (12, 8), (60 * at, 0, 0)).save(folder / f"p{at}.png")
+
+    async def script(client):
+        assert "look at them by show_pictures" in client.instructions
+        (question,) = (await call(client, "next_questions"))["questions"]
+        shown = (await client.call_tool("show_pictures", {"ids": question["ids"]})).content
+        assert [part.text for part in shown[::2]] == question["ids"]
+        for name, part in zip(question["ids"], shown[1::2], strict=True):
+            assert part.mime_type == "image/png"
+            with Image.open(io.BytesIO(base64.b64decode(part.data))) as picture:
+                assert picture.size == (12, 8)
+                assert picture.convert("RGB").getpixel((0, 0))[0] == 60 * int(name[1])
+        assert "Pass 1 to 20" in await fail(client, "show_pictures", ids=[])
+
+    talk(create_server(open_tools(folder)), script)
+
+
+def test_two_agents_share_a_session(fruit, open_tools):
+    async def answer(client):
         (question,) = (await call(client, "next_questions"))["questions"]
         await call(client, "answer", question_id=question["question_id"], answer="same")
 
     async def script(client):
-        await other(client)
-        await asyncio.to_thread(talk, fruit, other, "--source", "ben")
+        await answer(client)
+        await asyncio.to_thread(talk, create_server(open_tools(fruit.path), "ben"), answer)
         assert (await call(client, "status"))["answers"] == 2
-        await other(client)
+        await answer(client)
 
-    talk(fruit, script, "--source", "ann")
-    with Session.open(fruit.session) as session:
-        assert [event.source for event in session.history] == ["ann", "ben", "ann"]
+    tools = open_tools(fruit.path)
+    talk(create_server(tools, "ann"), script)
+    assert [event.source for event in tools.project.session.history] == ["ann", "ben", "ann"]
+
+
+def test_questions_may_be_asked_side_by_side(open_tools):
+    async def script(client):
+        found = await asyncio.gather(*[call(client, "next_questions", n=4) for _ in range(3)])
+        questions = {each["question_id"] for reply in found for each in reply["questions"]}
+        await asyncio.gather(*[call(client, "answer", question_id=q, answer="not sure") for q in questions])
+        assert (await call(client, "status"))["unsure"] == len(questions) == 4  # of one agent
+
+    talk(create_server(open_tools(), "ann"), script)
 
 
 def test_wrong_options_of_agents(fruit, linkwise):

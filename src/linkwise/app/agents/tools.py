@@ -19,6 +19,7 @@ from linkwise.app.project.output import list_answers, write_answers, write_label
 from linkwise.app.project.project import Project
 from linkwise.app.terminal.protocol import state
 from linkwise.constraints.facts import Answer
+from linkwise.data.read.picture_files import png
 from linkwise.errors import SessionError
 from linkwise.reasons.explanation import MOST_CLUSTERS
 from linkwise.reasons.near_rows import describe_near_rows
@@ -31,6 +32,7 @@ from linkwise.wording import count_noun, shorten
 
 MOST_QUESTIONS = 20  # at once
 MOST_EXPORTED = 1000  # rows of a table at once
+MOST_PICTURES = 20  # at once
 MOST_LISTED = 50  # clusters
 LEAST_SURE, MOST_SURE = 0.5, 1.0
 DEFAULT_GUIDELINES = (
@@ -278,6 +280,19 @@ class AgentTools:
         """The columns of a row and its cluster."""
         row = self.find_row(name)
         return {"id": name, "cluster": int(self.project.session.labels[row]), "row": self.read_row(row)}
+
+    @property
+    def has_pictures(self) -> bool:
+        """Whether the rows are images, or have one."""
+        return self.project.items.pixels is not None
+
+    def draw_pictures(self, names: Sequence[str]) -> list[bytes]:
+        """The pictures of rows, by their ids, as PNG."""
+        if not 1 <= len(names) <= MOST_PICTURES:
+            raise ValueError(f"ids has {count_noun(len(names), 'row')}. Pass 1 to {MOST_PICTURES}.")
+        pixels = self.project.items.pixels
+        assert pixels is not None, "only rows with pictures are asked for them"
+        return [png(pixels(self.find_row(name))) for name in names]
 
     # ------------------------------------------------------------ asking the person
     def write_question(self, question_id: str) -> str:
