@@ -26,13 +26,8 @@ from patience import patience
 AXE = importlib.util.find_spec("axe_playwright_python")
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice", "experimental"]
 SCHEMES = {"light": TAGS, "dark": ["color-contrast"]}  # in the dark all but the colours is as in the light
-# what is looked at beside the width of the window
-WIDTHS: dict[int, list[str]] = {
-    1440: [],
-    901: [],
-    390: ["target-size", "scrollable-region-focusable"],
-    320: [],
-}
+# what is looked at beside the width of the window; test_layout.py looks at more widths
+WIDTHS: dict[int, list[str]] = {1440: [], 390: ["target-size", "scrollable-region-focusable"]}
 # behind a dialog nothing can be reached
 RUN = """(rules) => axe.run(
   document.querySelector("dialog[open]") || document, { resultTypes: ["violations"], runOnly: rules },

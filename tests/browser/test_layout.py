@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from browser.layout import find_misfits
+from browser.layout import WIDTHS, find_misfits
 from linkwise.app.page.opening import present_project
 from linkwise.app.page.presenter import Presenter
 from linkwise.app.project.method_choice import MethodChoice
@@ -74,12 +74,30 @@ def shut(page: Any) -> None:
     page.wait_for_selector("dialog", state="detached")
 
 
-@pytest.mark.parametrize("world", ["long names", "long words", "right to left", "sixty columns", "texts"])
-def test_every_state_fits_at_every_width(served: Any, browse: Any, tmp_path: Path, world: str) -> None:
+WORLDS = ("long names", "long words", "right to left", "sixty columns", "texts")
+
+
+@pytest.mark.parametrize(
+    ("world", "widths"),
+    [
+        # by day each world at the narrowest width and at one more
+        *(
+            pytest.param(world, (WIDTHS[0], WIDTHS[at]), id=f"{world}, day")
+            for at, world in enumerate(WORLDS, 1)
+        ),
+        *(
+            pytest.param(world, WIDTHS, id=f"{world}, night", marks=pytest.mark.slow(nightly=True))
+            for world in WORLDS
+        ),
+    ],
+)
+def test_every_state_fits_at_every_width(
+    served: Any, browse: Any, tmp_path: Path, world: str, widths: tuple[int, ...]
+) -> None:
     page, found = browse(served(lambda: serve_world(tmp_path, world))), []
 
     def look(state: str) -> None:
-        found.extend(f"{state}, {misfit}" for misfit in find_misfits(page))
+        found.extend(f"{state}, {misfit}" for misfit in find_misfits(page, widths))
 
     if page.locator("dialog").count():
         look("columns")

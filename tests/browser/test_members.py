@@ -35,8 +35,14 @@ def of_kind(kind, n=400):
     return lambda: shown_as(Session(X, KIN(random_state=0)), X, items)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize(
+    ("kind", "width"),
+    [
+        pytest.param(kind, width, marks=() if (at + (width < 400)) % 2 else pytest.mark.slow(nightly=True))
+        for at, kind in enumerate(KINDS)
+        for width in (1280, 390)
+    ],
+)
 def test_only_what_is_in_sight_is_drawn(served, browse, kind, width):
     page = browse(served(of_kind(kind)))
     page.set_viewport_size({"width": width, "height": 800})

@@ -13,8 +13,8 @@ from linkwise.learn.oracles import TruthOracle
 # for tests of what follows from the rows alone: learners warn of it (see test_nothing_asked.py)
 nobody_is_asked = pytest.mark.filterwarnings("ignore::linkwise.errors.NothingAskedWarning")
 
-# a law draws its problems anew for each of many methods: ten, and a hundred by night
-few_examples = settings(max_examples=settings.default.max_examples // 5)
+# a law draws its problems anew for each of many methods: five, and over a hundred by night
+few_examples = settings(max_examples=settings.default.max_examples // 4)
 
 
 def every_third_iris():

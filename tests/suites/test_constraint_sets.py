@@ -56,7 +56,7 @@ def test_all_pairs_can_be_drawn(kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_pair_is_as_likely(kind):
     y, seen = np.array([0, 0, 0, 1, 1, 2, 2, 2, 2]), {}
-    n_draws = 3000
+    n_draws = 1000
     for seed in range(n_draws):
         drawn = draw_constraints(y, 1, kind=kind, random_state=seed)
         pair = tuple(sorted(np.concatenate([drawn.must_link, drawn.cannot_link])[0]))
@@ -202,12 +202,12 @@ def test_what_cannot_be_nested_is_refused(numbers, more, message):
 def test_nested_pairs_are_each_as_likely_in_the_smallest_set(kind):
     y = [0, 0, 0, 1, 1]
     times = Counter()
-    for seed in range(600):
+    for seed in range(300):
         c = draw_nested_constraints(y, [1, 3], kind=kind, random_state=seed)[0]
         times[tuple(np.concatenate([c.must_link, c.cannot_link])[0].tolist())] += 1
     n_pairs = count_pairs(y, kind)
     assert len(times) == n_pairs
-    assert max(abs(n - 600 / n_pairs) for n in times.values()) < 5 * np.sqrt(600 / n_pairs)
+    assert max(abs(n - 300 / n_pairs) for n in times.values()) < 5 * np.sqrt(300 / n_pairs)
 
 
 # ---------------------------------------------------------------- both kinds, with replacement
@@ -235,7 +235,7 @@ def test_both_kinds_are_drawn_with_replacement_among_the_rows():
 
 def test_each_pair_of_a_kind_is_as_likely():
     y, times = [0, 0, 0, 1, 1], Counter()
-    for seed in range(600):
+    for seed in range(300):
         c = draw_both_kinds(y, 1, 1, random_state=seed)
         times[tuple(c.must_link[0].tolist())] += 1
         times[tuple(c.cannot_link[0].tolist())] += 1
