@@ -235,7 +235,7 @@ def test_both_kinds_are_drawn_with_replacement_among_the_rows():
 
 def test_each_pair_of_a_kind_is_as_likely():
     y, times = [0, 0, 0, 1, 1], Counter()
-    for seed in range(300):
+    for seed in range(600):
         c = draw_both_kinds(y, 1, 1, random_state=seed)
         times[tuple(c.must_link[0].tolist())] += 1
         times[tuple(c.cannot_link[0].tolist())] += 1

@@ -111,8 +111,8 @@ def test_real_sets(learner, load):
     X, y = load(return_X_y=True)
     # rows of iris are multiples of 0.1: without a little noise rounding would decide which is nearest
     X = X + np.random.default_rng(0).normal(scale=1e-6, size=X.shape)
-    asked = assert_same_story(learner, X, TruthOracle(y), budget=40)
-    assert len(asked) == 40 or isinstance(learner, lw.COBRA)
+    asked = assert_same_story(learner, X, TruthOracle(y), budget=25)
+    assert len(asked) == 25 or isinstance(learner, lw.COBRA)
 
 
 @st.composite

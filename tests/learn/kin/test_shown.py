@@ -155,10 +155,10 @@ def test_a_replay_shows_the_same(n_given):
         evidence = Evidence(len(X), given_ones)
         return play(X, y, n, memo=memo, prepared=prepared, evidence=evidence, unsure=0.1)[1]
 
-    seen = again(45, memo)
-    for n in (20, 45):  # as undo does
+    seen = again(30, memo)
+    for n in (15, 30):  # as undo does
         assert again(n, memo) == seen[: n + 1]
-    assert again(45, Forgetful()) == seen
+    assert again(30, Forgetful()) == seen
 
 
 @pytest.mark.slow

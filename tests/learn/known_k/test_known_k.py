@@ -56,7 +56,13 @@ def asked(model, X, y, **more):
 
 
 # ---------------------------------------------------------------- against the papers
-@pytest.mark.parametrize("seed", range(8))
+each_seed = pytest.mark.parametrize(
+    "seed",
+    [*range(3), *(pytest.param(seed, marks=pytest.mark.slow(nightly=True)) for seed in range(3, 8))],
+)
+
+
+@each_seed
 @pytest.mark.parametrize("k", [2, 3])
 def test_min_max_asks_what_the_gaussian_of_the_paper_asks(seed, k):
     X, y = problem(seed, k=k)
@@ -65,7 +71,7 @@ def test_min_max_asks_what_the_gaussian_of_the_paper_asks(seed, k):
     assert ours == [(row, classes) for row, classes in min_max(X, y, k, first) if classes]
 
 
-@pytest.mark.parametrize("seed", range(8))
+@each_seed
 @pytest.mark.parametrize("k", [2, 4])
 def test_explore_and_consolidate_ask_what_the_paper_asks(seed, k):
     X, y = problem(seed, k=k)
