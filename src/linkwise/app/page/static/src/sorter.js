@@ -1,47 +1,22 @@
 /** Several rows that the person sorts into piles: by keys, by dragging, or by a card and then its pile. */
-import { chooseSlots, slotName, slotShape } from "./colours.js";
 import { createButton, renderKey, setEnabled } from "./controls.js";
-import { h, listChildren, setText } from "./dom.js";
+import { h, setText } from "./dom.js";
 import { Drag } from "./drag.js";
-import { openItem } from "./item_dialog.js";
-import { isCut, renderGlimpses } from "./items.js";
 import { findLoose, findNext, findPile, isPossible, listPiles, nameRows, place } from "./placing.js";
 import { storeWithRemark } from "./remark.js";
+import { recall, remember } from "./screen_memory.js";
+import { KEYED, nameCluster, ScreenView } from "./screen_view.js";
 import * as words from "./sorting_wording.js";
-import { clusterName } from "./wording.js";
 
 /** @import { NoteField } from "./note_field.js" */
 /** @import { Page } from "./page.js" */
 /** @import { Layout, Step } from "./placing.js" */
-/** @import { Item, SortingOffers, SortingScreen, State } from "./protocol.d.ts" */
+/** @import { SortingOffers, SortingScreen, State } from "./protocol.d.ts" */
 
 /**
  * What can be dragged, and where it can be dropped: a card, a pile by its place, or one of the other places.
  * @typedef {{ card: number } | { pile: number } | { to: "new" | "doubt" | "free" }} Thing
  */
-
-const MEMORY = "linkwise:cards";
-const LETTERS = 400; // of a text on a card
-const KEYED = 9; // piles that have a key
-
-/** The steps on some rows that this tab remembers. @param {string} rows @returns {Step[]} */
-function recall(rows) {
-  try {
-    const kept = JSON.parse(sessionStorage.getItem(MEMORY) ?? "");
-    return kept.rows === rows && Array.isArray(kept.steps) ? kept.steps : [];
-  } catch {
-    return []; // there is no storage, or nothing in it
-  }
-}
-
-/** @type {(rows: string, steps: Step[]) => void} */
-function remember(rows, steps) {
-  try {
-    sessionStorage.setItem(MEMORY, JSON.stringify({ rows, steps }));
-  } catch {
-    // a reload loses the places
-  }
-}
 
 export class Sorter {
   /** @type {SortingScreen | null} */
@@ -63,10 +38,8 @@ export class Sorter {
   #undone = { rows: "", steps: [] };
   /** The numbers of piles to join, while they are typed. @type {number[] | null} */
   #joining = null;
-  /** @type {Map<number, HTMLElement>} */
-  #cards = new Map();
-  /** @type {Map<number, (Node | string)[]>} */
-  #looks = new Map();
+  /** The elements of the screen. @type {ScreenView | null} */
+  #view = null;
 
   /**
    * @param {Page} page
@@ -95,6 +68,7 @@ export class Sorter {
     this.board.addEventListener("click", (event) => this.#click(event));
     this.board.addEventListener("keydown", (event) => this.#pressOnCard(event));
     this.board.addEventListener("focusin", (event) => this.#focus(event));
+    page.root.addEventListener("keydown", (event) => this.#pressOnPage(event));
     this.drag = new Drag(page.root, this.board, {
       findSource: (node) => this.#findSource(node),
       findTarget: (node, thing) => this.#findTarget(node, thing),
@@ -190,7 +164,8 @@ export class Sorter {
     this.#current = findNext(screen, layout, null);
     this.drag.cancel();
     this.note.begin(screen.id);
-    this.#render(screen);
+    this.#view = new ScreenView(this.page, screen);
+    this.board.dataset.kind = this.page.controller.state?.kind ?? "";
     if (steps.length) this.#tell(words.KEPT);
     else if (isLost) this.page.controller.warn(words.LOST_CARDS);
   }
@@ -345,6 +320,12 @@ export class Sorter {
     if (!event.repeat || event.key.startsWith("Arrow")) act();
   }
 
+  /** Enter also finishes where no element has the focus. @param {KeyboardEvent} event */
+  #pressOnPage(event) {
+    const isOnPage = event.composedPath()[0] === this.page.root && this.page.controller.isSorting;
+    if (event.key === "Enter" && isOnPage && !event.repeat) this.done();
+  }
+
   /** @param {MouseEvent} event */
   #click(event) {
     const node = /** @type {Element} */ (event.target);
@@ -353,7 +334,7 @@ export class Sorter {
     const target = this.#findPlace(node);
     if (card !== null) {
       this.#choose(card);
-      this.#cards.get(card)?.querySelector("button")?.focus({ preventScroll: true });
+      this.#view?.findButton(card)?.focus({ preventScroll: true });
     } else if (target && "pile" in target) this.#move("put", target.pile);
     else if (target && "to" in target && target.to !== "free") this.#move(target.to);
   }
@@ -362,7 +343,7 @@ export class Sorter {
   #choose(card) {
     if (this.#current === card) return;
     this.#current = card;
-    this.#markCurrent();
+    this.#view?.mark(card);
   }
 
   /**
@@ -371,16 +352,17 @@ export class Sorter {
    * @param {number} down
    */
   #walk(right, down) {
-    const from = this.#cards.get(this.#current ?? -1) ?? this.#cards.values().next().value;
+    const cards = this.#view?.cards ?? new Map();
+    const from = cards.get(this.#current) ?? cards.values().next().value;
     if (!from) return;
     const [x, y] = findMiddle(from);
-    const ways = [...this.#cards].flatMap(([row, node]) => {
+    const ways = [...cards].flatMap(([row, node]) => {
       const [dx, dy] = findMiddle(node).map((value, i) => value - [x, y][i]);
       const ahead = right * dx + down * dy;
       return ahead > 4 ? [{ row, cost: ahead + 3 * Math.abs(right * dy + down * dx) }] : [];
     });
     const nearest = ways.sort((one, other) => one.cost - other.cost)[0]?.row ?? this.#current;
-    if (nearest !== null) this.#cards.get(nearest)?.querySelector("button")?.focus();
+    this.#view?.findButton(nearest)?.focus();
   }
 
   /** The card of an element. @param {Element} node */
@@ -400,7 +382,7 @@ export class Sorter {
   /** @param {Element} node */
   #findSource(node) {
     const card = this.#findCard(node);
-    const shown = card === null ? undefined : this.#cards.get(card);
+    const shown = card === null ? undefined : this.#view?.cards.get(card);
     if (card !== null) return shown ? { node: shown, thing: /** @type {Thing} */ ({ card }) } : null;
     const target = this.#findPlace(node);
     return target && "pile" in target ? this.#spot(target) : null;
@@ -455,8 +437,7 @@ export class Sorter {
   /** @param {number} at */
   #namePile(at) {
     const [row] = this.#layout.piles[at]?.known ?? [];
-    const cluster = row === undefined ? undefined : this.page.controller.clusterOf(row);
-    return words.describePile(at + 1, cluster ? clusterName(cluster) : "");
+    return words.describePile(at + 1, row === undefined ? "" : nameCluster(this.page, row));
   }
 
   /** Say what was done, in sight and for screen readers. @param {string} text */
@@ -466,128 +447,22 @@ export class Sorter {
   }
 
   // ---------------------------------------------------------------- what is shown
-  /** Make the cards and the known rows of a screen. @param {SortingScreen} screen */
-  #render(screen) {
-    const items = [...screen.known.flat(), ...screen.cards];
-    const looks = renderGlimpses(items, { letters: LETTERS, columns: screen.columns });
-    this.#looks = new Map(items.map(({ row }, i) => [row, looks[i]]));
-    this.#cards = new Map(screen.cards.map((item) => [item.row, this.#renderCard(item, screen)]));
-    this.board.dataset.kind = this.page.controller.state?.kind ?? "";
-  }
-
-  /**
-   * @param {Item} item
-   * @param {SortingScreen} screen
-   */
-  #renderCard(item, screen) {
-    const look = h("div", { class: "lw-look", id: this.page.createId("card") }, this.#looks.get(item.row));
-    const name = h(
-      "button",
-      { type: "button", class: "lw-card-name", "aria-pressed": "false", "aria-describedby": look.id },
-      item.name,
-    );
-    return h("li", { "data-card": item.row }, name, look, this.#renderMore(item, screen));
-  }
-
-  /**
-   * A button that opens the whole row, if a card shows less.
-   * @param {Item} item
-   * @param {SortingScreen} screen
-   */
-  #renderMore(item, screen) {
-    if (!isCut(item, LETTERS, screen.columns)) return null;
-    return createButton("More", () => openItem(this.page, item.row), {
-      className: "lw-link",
-      "aria-label": `More of ${item.name}`,
-      "aria-haspopup": "dialog",
-    });
-  }
-
   /** @param {boolean} takesFocus whether the current card gets the focus */
   #draw(takesFocus) {
-    const { screen } = this;
-    if (!screen) return;
-    const card = /** @param {number} row */ (row) => this.#cards.get(row) ?? null;
-    const piles = this.#layout.piles.map((pile, at) => this.#renderPile(screen, pile, at, card));
+    const [screen, view] = [this.screen, this.#view];
+    if (!screen || !view) return;
     this.piles.replaceChildren(
-      ...piles,
-      this.#renderTarget("new", "N", words.NEW_PILE, []),
-      this.#renderTarget("doubt", "S", words.UNSURE, this.#layout.unsure.map(card)),
+      ...this.#layout.piles.map((pile, at) => view.renderPile(pile, at)),
+      view.renderTarget("new"),
+      view.renderTarget("doubt", this.#layout.unsure),
     );
-    const loose = findLoose(screen, this.#layout);
-    this.loose.replaceChildren(...listChildren(loose.map(({ row }) => card(row))));
+    const loose = findLoose(screen, this.#layout).map(({ row }) => row);
+    this.loose.replaceChildren(...view.listCards(loose));
     setText(this.heading, `${words.LOOSE} (${loose.length})`);
     for (const node of [this.loose, this.heading]) node.hidden = loose.length === 0;
-    this.#markCurrent();
+    view.mark(this.#current);
     this.updateStatus();
-    if (!takesFocus || this.page.hasDialog) return;
-    const current = this.#cards.get(this.#current ?? -1)?.querySelector("button");
-    (current ?? this.finish).focus();
-  }
-
-  /**
-   * @param {SortingScreen} screen
-   * @param {Layout["piles"][number]} pile
-   * @param {number} at
-   * @param {(row: number) => HTMLElement | null} card
-   */
-  #renderPile(screen, { known, cards }, at, card) {
-    const { state } = this.page.controller;
-    const rows = screen.known.flat().filter(({ row }) => known.includes(row));
-    const cluster = rows.length ? this.page.controller.clusterOf(rows[0].row) : undefined;
-    const slot = cluster && state ? chooseSlots(state).get(cluster.cluster) : undefined;
-    const dot = h("span", { class: "lw-dot", "aria-hidden": "true" });
-    dot.dataset.shape = String(slot === undefined ? 0 : slotShape(slot));
-    dot.style.setProperty("--lw-own", `var(--lw-${slot === undefined ? "cluster-none" : slotName(slot)})`);
-    const number = String(at + 1);
-    const name = cluster ? clusterName(cluster) : words.NEW_PILE;
-    const head = createButton(
-      [
-        renderKey(number),
-        cluster ? dot : null,
-        h("span", {}, h("span", { class: "lw-hidden" }, `Pile ${number}: `), name),
-      ],
-      () => {},
-      {
-        className: "lw-pile-head",
-
-        ...(at < KEYED && { "aria-keyshortcuts": number }),
-      },
-    );
-    const standing = rows.map((item) =>
-      h(
-        "div",
-        { class: "lw-known" },
-        h("strong", {}, item.name),
-        h("div", { class: "lw-look" }, this.#looks.get(item.row)),
-        this.#renderMore(item, screen),
-      ),
-    );
-    const list = cards.length > 0 && h("ul", { class: "lw-cards" }, cards.map(card));
-    return h("li", { class: "lw-pile", "data-pile": at }, head, standing, list);
-  }
-
-  /**
-   * @param {"new" | "doubt"} to
-   * @param {string} key
-   * @param {string} name
-   * @param {(HTMLElement | null)[]} cards
-   */
-  #renderTarget(to, key, name, cards) {
-    const head = createButton([renderKey(key), h("span", {}, name)], () => {}, {
-      className: "lw-pile-head",
-      "aria-keyshortcuts": key,
-    });
-    const list = cards.length > 0 && h("ul", { class: "lw-cards" }, cards);
-    return h("li", { class: "lw-pile lw-target", "data-pile": to }, head, list);
-  }
-
-  #markCurrent() {
-    for (const [row, node] of this.#cards) {
-      const isCurrent = row === this.#current;
-      node.toggleAttribute("data-current", isCurrent);
-      node.querySelector("button")?.setAttribute("aria-pressed", String(isCurrent));
-    }
+    if (takesFocus && !this.page.hasDialog) (view.findButton(this.#current) ?? this.finish).focus();
   }
 
   /** Enable what can be used now. */
