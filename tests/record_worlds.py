@@ -1,4 +1,4 @@
-"""Invented records of people, each written a few times with errors of typing."""
+"""Invented records of people, each written a few times with errors of typing, and of products of two shops."""
 
 from __future__ import annotations
 
@@ -55,6 +55,24 @@ def draw_world(n_people: int = 80, seed: int = 0, most: int = 3) -> World:
     order = rng.permutation(len(rows))
     table = pl.DataFrame([rows[at] for at in order], schema=["name", "street", "phone", "shop"], orient="row")
     return World(table, np.array(person)[order])
+
+
+def draw_products(n_products: int = 150, seed: int = 0) -> World:
+    """Products, half of which both shops sell; different ones are written nearly alike, and one as two are."""
+    rng = np.random.default_rng(seed)
+    rows, product = [], []
+    for number in range(n_products):
+        kind, size = rng.choice(["laser printer", "ink printer", "office suite"]), rng.integers(1, 6)
+        name = f"acme {kind} {rng.choice(['home', 'pro', 'basic'])} series {size}"
+        code = f"{rng.choice(['hx', 'lp', 'zt'])}{rng.integers(100, 999)}"
+        for shop in range(int(rng.integers(1, 3))):
+            words = [word for word in f"{name} edition for windows".split() if rng.random() < 0.8]
+            words += [code] if rng.random() < 0.7 else []
+            rows.append((" ".join(words), str(rng.integers(80, 120)), f"shop {shop}"))
+            product.append(number)
+    order = rng.permutation(len(rows))
+    table = pl.DataFrame([rows[at] for at in order], schema=["title", "price", "shop"], orient="row")
+    return World(table, np.array(product)[order])
 
 
 def _mistype(text: str, rng: np.random.Generator) -> str:

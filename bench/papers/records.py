@@ -12,7 +12,7 @@ set is measured with a prior that was learned without it.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -26,21 +26,27 @@ from bench.harness import add_common_options, find_source, format_table, out_fol
 from bench.papers.records_sets import SETS, find_table, leave_out, read_classes, read_frame, read_records
 from bench.results import write_csv
 from bench.suites.cell_store import Cell, Row
-from linkwise import RecordLinkage, Session, TruthOracle
+from linkwise import RecordLinkage, TruthOracle
+from linkwise.constraints.fallible import make_evidence
 from linkwise.learn.records.candidates import find_candidates
+from linkwise.learn.records.linkage_state import RecordState
 from linkwise.learn.records.match_prior import chance_of_cosine
+from linkwise.learn.run import Run
+from linkwise.validation import resolve_seed
 
 AT = (0, 25, 50, 100, 200, 400)
 WRONG = ("0", "0.05", "0.1", "0.2")
 FIELDS = ("set", "wrong", "run")
 SCORES = ("FP", "F1", "ARI")
+SHARES = ("precision", "recall")  # estimated by the learner, and true
+ROUNDED = 0.0005  # what is told to three digits may lie so far outside
 
 
 def entries(cell: Cell) -> tuple[str, ...]:
     """Return where a cell enters linkwise."""
     if cell[0] == "candidates":
         return ("linkwise.learn.records.candidates", "linkwise.learn.records.match_prior")
-    return ("RecordLinkage", "Session")
+    return ("RecordLinkage", "TruthOracle", "linkwise.learn.run", "linkwise.constraints.fallible")
 
 
 def score(classes: NDArray[np.int64], labels: NDArray[np.int32]) -> dict[str, float]:
@@ -57,6 +63,27 @@ def score(classes: NDArray[np.int64], labels: NDArray[np.int32]) -> dict[str, fl
         "F1": 2 * common / max(inside + true, 1),
         "ARI": (common - chance) / max((inside + true) / 2 - chance, 1e-9),
     }
+
+
+def find_shares(classes: NDArray[np.int64], labels: NDArray[np.int32]) -> tuple[float, float]:
+    """Precision and recall over pairs of rows."""
+
+    def count_pairs(ids: NDArray[np.int64]) -> int:
+        sizes = np.unique(ids, return_counts=True)[1]
+        return int((sizes * (sizes - 1) // 2).sum())
+
+    common = count_pairs(classes * (int(labels.max()) + 1) + labels)
+    return common / max(count_pairs(labels.astype(np.int64)), 1), common / max(count_pairs(classes), 1)
+
+
+def describe_estimate(learner: RecordLinkage, state: RecordState, classes: NDArray[np.int64], n: int) -> Row:
+    """What the learner says of its groups after so many answers: precision, recall, and whether to stop."""
+    true = find_shares(classes, state.group().labels)
+    row: Row = {}
+    for name, share, value in zip(SHARES, state.quality(), true, strict=True):
+        row |= {f"{name} {n}": " ".join(f"{one:.4f}" for one in (value, *share))}
+    advice = learner.advise(state)
+    return row | {f"stop {n}": str(int(advice is not None and advice.stop))}
 
 
 def measure_candidates(cell: Cell, checkouts: Path) -> Row:
@@ -82,21 +109,23 @@ def measure(cell: Cell, checkouts: Path) -> Row:
     name, wrong, run = cell
     classes, rate = read_classes(name, checkouts), float(wrong)
     oracle = TruthOracle(classes, noise=rate, random_state=int(run))
-    row: Row = {}
     learner = RecordLinkage(random_state=int(run))
     leave_out(name)
     frame = read_frame(name, checkouts)
     texts = frame.select(pl.col(pl.String)).columns
-    rows = linkwise.read(frame, id="id", as_is=True, text=texts)
-    with Session(rows, learner, error_rate=None if rate else 0) as session:
-        n_asked = 0
-        for n in range(max(AT) + 1):
-            if n in AT:
-                found = score(classes, session.labels)
-                row |= {f"{kind} {n}": f"{value:.4f}" for kind, value in found.items()}
-            if n < max(AT) and (question := session.question) is not None:
-                session.answer(oracle(question.first, question.second))
-                n_asked += 1
+    table = linkwise.read(frame, id="id", as_is=True, text=texts).table
+    evidence = make_evidence(len(classes), None, None if rate else 0)
+    prepared, seed = learner.prepare_table(table, int(run)), resolve_seed(int(run))
+    running = Run(learner, np.arange(float(len(classes)))[:, None], evidence, seed, prepared=prepared)
+    row: Row = {}
+    for n in range(max(AT) + 1):
+        if n in AT:
+            found = score(classes, running.labels)
+            row |= {f"{kind} {n}": f"{value:.4f}" for kind, value in found.items()}
+            row |= describe_estimate(learner, running.state, classes, n)
+        if n < max(AT) and (question := running.question) is not None:
+            running.answer(oracle(question.first, question.second))
+    n_asked = evidence.n_questions
     return row | {"asked": str(n_asked)}
 
 
@@ -136,6 +165,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     head = ("set", "role", "wrong", "score", *map(str, AT))
     write_csv(folder / "table.csv", head, means)
     print(format_table(head, means))
+    head = ("set", "role", "wrong", "share", "answers", "true", "told", "difference", "inside", "stop")
+    told = list(compare_estimates(rows, given.sets, given.wrong))
+    write_csv(folder / "estimates.csv", head, told)
+    print(format_table(head, told))
     return 0
 
 
@@ -149,6 +182,29 @@ def average(rows: Sequence[Row], names: Sequence[str], shares: Sequence[str]) ->
                 means = [np.mean([float(row[f"{kind} {n}"]) for row in some]) for n in AT]
                 lines.append((name, SETS[name].role, wrong, kind, *(f"{mean:.3f}" for mean in means)))
     return lines
+
+
+def compare_estimates(
+    rows: Sequence[Row], names: Sequence[str], shares: Sequence[str]
+) -> Iterator[tuple[str, ...]]:
+    """Means over the runs of true and told precision and recall, and in how many runs the interval is right.
+
+    The last column tells in how many runs the advice was to stop.
+    """
+    for name in names:
+        for wrong in shares:
+            some = [row for row in rows if (row["set"], row["wrong"]) == (name, wrong)]
+            for share in SHARES:
+                for n in AT[1:]:
+                    runs = np.array([list(map(float, row[f"{share} {n}"].split())) for row in some])
+                    true, told, low, high = runs.T
+                    is_inside = (low - ROUNDED <= true) & (true <= high + ROUNDED)
+                    stop = sum(int(row[f"stop {n}"]) for row in some)
+                    yield (
+                        *(name, SETS[name].role, wrong, share, str(n)),
+                        *(f"{one:.3f}" for one in (true.mean(), told.mean(), np.abs(true - told).mean())),
+                        *(f"{count}/{len(some)}" for count in (int(is_inside.sum()), stop)),
+                    )
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ def group_by_log_odds(n, first, second, weight, answer, missing, source=None, *,
         said = answers[np.ix_(A, B)].sum()
         found = odds[np.ix_(A, B)].sum() / (len(A) * len(B)) + said
         share = source is not None and {source[i] for i in A if source[i] >= 0} & {source[i] for i in B}
-        if found > 0 and said <= 0 and share:
+        if found > 0 and said < 30 and share:
             return -30.0
         return found + (bonus[len(A)] + bonus[len(B)]) if found > 0 else found
 

@@ -6,10 +6,12 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from scipy.special import expit
 
 import linkwise as lw
 from linkwise.errors import DataError
 from linkwise.learn.records.linkage import read_records_table
+from linkwise.learn.records.linkage_state import find_lean
 from record_worlds import draw_world, score_pairs
 
 WORLD = draw_world()
@@ -40,9 +42,13 @@ def test_wrong_answers_cost_little():
     assert np.mean(scores) > 0.9
 
 
-def test_records_of_one_origin_never_match():
+@pytest.mark.parametrize(("error", "budget"), [(0.0, 10), (0.3, 40)])
+def test_records_of_one_origin_never_match(error, budget):
+    """Also where an answer that may be wrong says that they do."""
     world = draw_world(seed=1)
-    model = lw.RecordLinkage(origin="shop", random_state=0).fit(world.table, oracle=world.oracle(), budget=10)
+    model = lw.RecordLinkage(origin="shop", random_state=0).fit(
+        world.table, oracle=world.oracle(error), budget=budget, error_rate=None if error else 0
+    )
     shop = world.table["shop"].to_numpy()
     for label in np.unique(model.labels_):
         shops = shop[model.labels_ == label].tolist()
@@ -130,6 +136,26 @@ def test_an_array_is_refused_with_a_way_out():
         lw.RecordLinkage().fit(np.zeros((3, 2)), oracle=lambda i, j: True)
     with pytest.raises(DataError, match="use ThresholdLinkage"):
         lw.Session(np.zeros((3, 2)), lw.RecordLinkage())
+
+
+def test_groups_have_the_best_expected_f1():
+    """A threshold tried on all pairs is never better than the one that follows from F1."""
+    chances = np.random.default_rng(0).beta(0.3, 2.0, 400)
+    lean = find_lean(chances)
+    assert lean > 0
+
+    def expect_f1(threshold):
+        joined = chances > threshold
+        return 2 * chances[joined].sum() / max(joined.sum() + chances.sum(), 1)
+
+    best = max(expect_f1(threshold) for threshold in np.linspace(0, 1, 501))
+    assert expect_f1(expit(-lean)) >= best - 1e-12
+
+
+def test_certain_chances_need_no_lean():
+    assert find_lean(np.array([1.0, 0.0, 1.0])) == 0
+    assert find_lean(np.zeros(3)) == 0
+    assert find_lean(np.empty(0)) == 0
 
 
 def test_the_quality_is_estimated():

@@ -52,6 +52,7 @@ UNKNOWN = -7.0  # log-odds of a pair that is no candidate, where single rows are
 DOUBT = 0.05  # of the model, where it judges answers that may be wrong
 LEAST_DRAWS = 10  # that tell how good the groups are
 GOOD = 0.95  # precision and recall from which further answers are hardly worth their time
+SURELY = 0.85  # what both must be at least, by their intervals
 
 
 class RecordLinkage(ActiveLearner):
@@ -286,7 +287,7 @@ def _choose(state: RecordState) -> ChosenPair | None:
     is_busy[grouping.labels[state.recent_rows()]] = True
     return choose_pair(
         state.log_odds,
-        grouping.score,
+        grouping.score + state.lean,
         grouping.n_decided,
         is_inside,
         is_open,
@@ -336,8 +337,9 @@ def advise_to_stop(quality: Quality, confidence: NDArray[np.float64], n_draws: i
     if n_draws < LEAST_DRAWS:
         return None
     wrong = float((1 - confidence).mean())
-    low = min(quality.precision.low, quality.recall.low)
-    return StopAdvice(low >= GOOD and wrong <= 1 - GOOD, wrong, max(wrong, 1 - low))
+    value, low = (min(getattr(share, name) for share in quality) for name in ("value", "low"))
+    stop = value >= GOOD and low >= SURELY and wrong <= 1 - GOOD
+    return StopAdvice(stop, wrong, max(wrong, 1 - low))
 
 
 def read_records_table(X: object) -> Table:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
+from scipy.special import expit, logit
 
 from linkwise.constraints.belief import log_odds
 from linkwise.constraints.evidence import Evidence
@@ -53,18 +53,46 @@ def group_records(
     answers: PairAnswers,
     certainty: float,
     origin: NDArray[np.int64] | None = None,
+    lean: float = 0.0,
 ) -> GroupedRecords:
-    """Group records by what the model says of their pairs, and by the answers."""
+    """Group records by what the model says of their pairs, and by the answers.
+
+    `lean` is added to the log-odds of each pair where groups are made, but not where they are told.
+    """
     found = group_by_log_odds(
         n_rows,
         pairs.first,
         pairs.second,
-        np.clip(log_odds, -MOST_LOG_ODDS, MOST_LOG_ODDS),
+        np.clip(log_odds, -MOST_LOG_ODDS, MOST_LOG_ODDS) + lean,
         weigh_answers(pairs, answers, certainty),
         NO_CANDIDATE,
         origin,
     )
-    return GroupedRecords(found.labels.astype(np.int32), found.score, found.n_pairs, answers)
+    return GroupedRecords(found.labels.astype(np.int32), found.score - lean, found.n_pairs, answers)
+
+
+def find_lean(chances: NDArray[np.float64]) -> float:
+    """Find the log-odds to add to those of each pair so that groups have the best expected F1.
+
+    Pairs that match with a chance above 1/2 are not the best to join where most matches are doubtful: then
+    hardly any would be found. The expected F1 is best if pairs are joined from a chance of F1 / 2 on (Lipton,
+    Elkan and Naryanaswamy, 2014, Optimal thresholding of classifiers to maximize F1 measure).
+
+    Parameters
+    ----------
+    chances : ndarray of float64, shape (n_pairs,)
+        The chance that each pair matches.
+
+    Returns
+    -------
+    float
+        0 if all is certain, and more the more is doubtful.
+    """
+    if not chances.any():
+        return 0.0
+    sure_first = np.sort(chances)[::-1]
+    found = 2 * sure_first.cumsum() / (np.arange(1, len(chances) + 1) + sure_first.sum())
+    return -float(logit(found.max() / 2))
 
 
 @dataclass(slots=True, eq=False)
@@ -73,7 +101,9 @@ class RecordState:
 
     `log_odds` is what the model says of each of `pairs`, fitted to the first `n_fitted` answers; `model` is
     None before. `unheard` is the same, and of the pairs that it was fitted to, what it would say without
-    their answers. `grouping` follows from it and from the answers; `grouped` tells how many there were, and
+    their answers. `lean` is what the model adds to the log-odds of each
+    pair (`find_lean`): nothing before it was fitted, since nobody knows whether the prior is right here.
+    `grouping` follows from all these and from the answers; `grouped` tells how many there were, and
     how often what is believed of them had changed. `open` is the question that waits, with what
     is expected of it; `draws` are the pairs that were drawn at random and answered.
     """
@@ -82,6 +112,7 @@ class RecordState:
     pairs: Pairs
     log_odds: NDArray[np.float64]
     unheard: NDArray[np.float64]
+    lean: float = 0.0
     model: PairModel | None = None
     n_fitted: int = 0
     grouping: GroupedRecords | None = None
@@ -127,6 +158,7 @@ class RecordState:
         self.unheard = self.log_odds.copy()
         self.unheard[at] = model.held_out
         self.model, self.grouping = model, None
+        self.lean = find_lean(expit(self.log_odds))
 
     def recent_rows(self) -> NDArray[np.int64]:
         """The rows of answers that the model does not know yet."""
@@ -164,7 +196,7 @@ class RecordState:
             answers = self.read_answers()
             records = self.problem.prepared.records
             self.grouping = group_records(
-                len(records), self.pairs, self.log_odds, answers, self.certainty, records.origin
+                len(records), self.pairs, self.log_odds, answers, self.certainty, records.origin, self.lean
             )
             self.grouped = now
         return self.grouping
@@ -182,9 +214,10 @@ class RecordState:
         return estimate_quality(n_inside, inside, float(chance[~is_inside].sum()), self.draws)
 
     def confidence(self) -> NDArray[np.float64]:
-        """How likely each record is in its group, by the most doubtful decision about it: 0.5 to 1."""
+        """How likely each record is in its group, by the most doubtful decision about it."""
         grouping = self.group()
-        right = expit(np.abs(grouping.score))
+        is_inside = grouping.labels[self.pairs.first] == grouping.labels[self.pairs.second]
+        right = expit(np.where(is_inside, grouping.score, -grouping.score))
         confidence = np.ones(len(grouping.labels))
         np.minimum.at(confidence, self.pairs.first, right)
         np.minimum.at(confidence, self.pairs.second, right)

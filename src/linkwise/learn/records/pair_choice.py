@@ -51,7 +51,7 @@ def choose_pair(
     log_odds : ndarray of shape (n_pairs,)
         What the model says of each pair.
     score : ndarray of shape (n_pairs,)
-        Log-odds of the decision that its two groups are one.
+        Log-odds by which its two groups were joined, above 0, or kept apart.
     n_decided : ndarray of shape (n_pairs,)
         Number of pairs of records that this decision is about.
     is_inside : ndarray of bool, shape (n_pairs,)

@@ -8,7 +8,8 @@ doubtful pairs alone. Therefore improbable pairs, and the most similar ones, tak
 the prior: the model stays as it was where nobody asks.
 
 The log-odds of the models are averaged, by weights that fall with their loss on held-out answers. A free
-model has to be clearly better than one with constraints. The scale and shift of the average are then
+model has to be clearly better than one with constraints, and it takes part only where both "yes" and "no"
+were said a few times: from one of them it would learn that all pairs alike match less or more. The scale and shift of the average are then
 corrected by the same held-out log-odds.
 
 An answer may be wrong. So each counts by the probability that its pair is a match, which the caller believes.
@@ -36,8 +37,9 @@ N_TOP, TOP_WEIGHT = 30, 5.0  # the most similar pairs
 N_FOLDS = 5
 PRECISION = 0.3  # of a logistic coefficient around 0, with constraints
 FREE_PRECISION = 3.0  # without them
-PRIOR_PRECISION, START_PRECISION = 3.0, 0.1  # of the coefficient of the prior around 1, and of the constant
+PRIOR_PRECISION, START_PRECISION = 10.0, 0.1  # of the coefficient of the prior around 1, and of the constant
 LEAST_ANSWERS = 20  # from which trees are grown
+LEAST_OF_A_KIND = 5.0  # answers of "yes" and of "no" from which free models count
 N_TREES, SHARE_TRIED, MIN_LEAF = 80, 0.5, 2
 NARROW = (0.01, 0.99)  # probabilities of trees
 DOUBT = 3.0  # loss by which free models must be better
@@ -226,7 +228,19 @@ def fit_pair_model(
     PairModel
         Without answers its log-odds are those of the prior.
     """
-    weights = np.ones(len(pairs)) if weights is None else weights
+    with parallel.one_blas_thread():
+        return _fit_pair_model(
+            features, prior_log_odds, pairs, chances, np.ones(len(pairs)) if weights is None else weights
+        )
+
+
+def _fit_pair_model(
+    features: PairFeatures,
+    prior_log_odds: Values,
+    pairs: NDArray[np.int64],
+    chances: Values,
+    weights: Values,
+) -> PairModel:
     centre, scale = _measure_scale(features, prior_log_odds)
     free = (0.0, np.r_[1.0, np.zeros(len(scale))])
     if len(pairs) == 0:
@@ -352,7 +366,8 @@ def _grow_trees(problem: _Problem, is_monotone: bool) -> tuple[native.ValueTrees
 def _share_weights(held_out: Values, chances: Values, weights: Values) -> Values:
     """The share of each model, by its loss on held-out answers; free models are the second half."""
     loss = (weights * (np.logaddexp(0, held_out) - chances * held_out)).sum(axis=1)
-    loss[len(loss) // 2 :] += DOUBT
+    of_a_kind = min(float(weights @ chances), float(weights @ (1 - chances)))
+    loss[len(loss) // 2 :] += DOUBT if of_a_kind >= LEAST_OF_A_KIND else np.inf
     share = np.exp(-(loss - loss.min()) / HEAT)
     share /= share.sum()
     share[share < LEAST_SHARE] = 0

@@ -33,6 +33,7 @@ struct Edge {
 
 constexpr int32_t kMet = -1;
 constexpr double kApart = -30;  // score of two groups with rows of one source
+constexpr double kCertain = 30;  // answers that join them all the same
 
 struct Entry {
     double score;
@@ -128,7 +129,7 @@ class RecordGroups {
         n_pairs_[e] = static_cast<double>(size_[edge.a]) * static_cast<double>(size_[edge.b]);
         const double others = missing_ * (n_pairs_[e] - edge.n_listed);
         score_[e] = (edge.sum + others) / n_pairs_[e] + edge.answers;
-        if (score_[e] > 0 && edge.answers <= 0 && share_source(edge.a, edge.b)) score_[e] = kApart;
+        if (score_[e] > 0 && edge.answers < kCertain && share_source(edge.a, edge.b)) score_[e] = kApart;
         if (score_[e] > 0) score_[e] += bonus_[size_[edge.a]] + bonus_[size_[edge.b]];
         return score_[e] > 0;
     }
@@ -236,10 +237,10 @@ The score of two groups is the mean log-odds over all pairs of rows between them
 first and second, (m,), are the rows of the pairs that are listed, each once; weight, (m,), their log-odds; answer,
 (m,), the log-odds that answers add. All other pairs have log-odds of missing, at most 0. Among equal scores the
 groups of the lowest rows merge first. Groups that have rows of one source, (n,), do not merge and score -30,
-unless answers are for it; a negative number is none. To a score above 0 is added growth (1/2 + ... + 1/s) for the
-size s of each group, so that of two groups that a row may belong to with equal log-odds the larger takes it. Returns
-labels (n,), by the lowest rows; and for each pair the score (m,) at which its rows met, or that keeps them apart, with
-the number of pairs (m,) between the two groups there.)",
+unless answers of at least 30 are for it; a negative number is none. To a score above 0 is added
+growth (1/2 + ... + 1/s) for the size s of each group, so that of two groups that a row may belong to with equal
+log-odds the larger takes it. Returns labels (n,), by the lowest rows; and for each pair the score (m,) at which its
+rows met, or that keeps them apart, with the number of pairs (m,) between the two groups there.)",
            count("n"), nb::arg("first"), nb::arg("second"), nb::arg("weight"), nb::arg("answer"), nb::arg("missing"),
            nb::arg("source").none(), nb::arg("growth"));
 }
