@@ -1,4 +1,4 @@
-"""Invented records of people, each written a few times with errors of typing, and of products of two shops."""
+"""Invented records: people, each written a few times with errors of typing, and products of two shops."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def draw_world(n_people: int = 80, seed: int = 0, most: int = 3) -> World:
 
 
 def draw_products(n_products: int = 150, seed: int = 0) -> World:
-    """Products, half of which both shops sell; different ones are written nearly alike, and one as two are."""
+    """Products, of which both shops sell about half; different ones are written nearly alike."""
     rng = np.random.default_rng(seed)
     rows, product = [], []
     for number in range(n_products):

@@ -10,8 +10,8 @@ from scipy.special import expit
 
 import linkwise as lw
 from linkwise.errors import DataError
+from linkwise.learn.records.grouped_records import find_lean
 from linkwise.learn.records.linkage import read_records_table
-from linkwise.learn.records.linkage_state import find_lean
 from record_worlds import draw_world, score_pairs
 
 WORLD = draw_world()
@@ -150,6 +150,26 @@ def test_groups_have_the_best_expected_f1():
 
     best = max(expect_f1(threshold) for threshold in np.linspace(0, 1, 501))
     assert expect_f1(expit(-lean)) >= best - 1e-12
+
+
+def test_many_copies_are_one_group_until_somebody_parts_one():
+    """Most pairs of many copies are no candidates."""
+    table = pl.DataFrame({"name": ["anna meier"] * 200 + ["hugo roth"] * 150 + ["ann meyer", "huga roth"]})
+    model = lw.RecordLinkage(random_state=0).fit(table, constraints=lw.Constraints(len(table), [(0, 1)]))
+    assert len(set(model.labels_[:200])) == len(set(model.labels_[200:350])) == 1
+    assert model.labels_[0] != model.labels_[200]
+    apart = lw.Constraints(len(table), cannot_link=[(3, 4)])
+    model = lw.RecordLinkage(random_state=0).fit(table, constraints=apart)
+    assert model.labels_[3] != model.labels_[4]
+    assert len(set(model.labels_[5:200])) == 1
+
+
+def test_copies_differ_where_a_number_does():
+    table = pl.DataFrame({"name": ["anna meier"] * 6 + ["hugo roth"], "age": [30, 30, 30, 71, 71, 71, 5]})
+    apart = [(0, 3), (1, 4), (2, 5), (0, 4), (1, 5)]
+    model = lw.RecordLinkage(random_state=0).fit(table, constraints=lw.Constraints(len(table), cannot_link=apart))
+    assert model.labels_[0] == model.labels_[1] == model.labels_[2] != model.labels_[3]
+    assert model.labels_[3] == model.labels_[4] == model.labels_[5]
 
 
 def test_certain_chances_need_no_lean():

@@ -296,7 +296,10 @@ def _join_copies(records: Records) -> Keys:
     text = number_texts(records.whole)
     block = np.zeros(n, dtype=np.int64) if records.block is None else records.block
     source = np.arange(n) if records.origin is None else records.origin
-    order = np.lexsort((source, block, text))
+    # copies of the whole record are neighbours, too, unless they have to be parted by origin
+    order = np.lexsort(
+        (source, records.copies, block, text) if records.origin is None else (source, block, text)
+    )
     order = order[[bool(records.whole[row]) for row in order]]
     is_run = np.ones(len(order), dtype=bool)
     is_group = is_run.copy()

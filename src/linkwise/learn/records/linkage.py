@@ -39,7 +39,8 @@ from linkwise.learn.base import ActiveLearner
 from linkwise.learn.consistency import enforce_answers
 from linkwise.learn.learner import Asking, Problem, Question
 from linkwise.learn.pair_explanation import DoubtfulDecision, PairExplanation
-from linkwise.learn.records.linkage_state import NO_CANDIDATE, RecordState
+from linkwise.learn.records.grouped_records import NO_CANDIDATE
+from linkwise.learn.records.linkage_state import RecordState
 from linkwise.learn.records.new_records import place_new_records
 from linkwise.learn.records.pair_choice import AT_RANDOM, BEST, ChosenPair, choose_pair
 from linkwise.learn.records.pairs import PreparedRecords, find_pairs, prepare_records

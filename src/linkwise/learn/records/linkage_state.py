@@ -5,94 +5,29 @@ from __future__ import annotations
 from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import islice
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, logit
+from scipy.special import expit
 
 from linkwise.constraints.belief import log_odds
 from linkwise.constraints.evidence import Evidence
 from linkwise.constraints.fallible import FallibleEvidence
 from linkwise.learn.learner import Problem, Question
 from linkwise.learn.pair_explanation import DoubtfulDecision, PairExplanation
+from linkwise.learn.records.grouped_records import GroupedRecords, find_lean, group_records
 from linkwise.learn.records.match_prior import MatchPrior
-from linkwise.learn.records.pair_answers import PairAnswers, read_answers, weigh_answers
+from linkwise.learn.records.pair_answers import PairAnswers, read_answers
 from linkwise.learn.records.pair_model import IN_QUESTION, PairModel, fit_pair_model
 from linkwise.learn.records.pairs import Pairs, compare_pairs, find_pairs, join_pairs
 from linkwise.learn.records.quality import Quality, RandomPair, estimate_quality
-from linkwise.native.record_groups import group_by_log_odds
-from linkwise.types import Labels
 
-MOST_LOG_ODDS = 4.0  # of one pair, by the model
-NO_CANDIDATE = -2.0  # log-odds of a pair that is none
 CERTAIN = 30.0  # log-odds that an answer is right that cannot be wrong
 FIRST_FITS, LATER_FITS = 5, 8  # the model is fitted anew after 5 answers, or an eighth of those that it knows
 KEPT = 0.25  # of the log-odds before
 MOST_MODELS = 64  # that are remembered
 N_EXPLAINED = 100  # pairs that tell how much columns count
 SURE = 0.95  # probability from which a decision is not worth a look
-
-
-class GroupedRecords(NamedTuple):
-    """The groups, and the decision about each pair: its log-odds, and how many pairs it is about.
-
-    `answers` are those that the groups follow from.
-    """
-
-    labels: Labels
-    score: NDArray[np.float64]
-    n_decided: NDArray[np.float64]
-    answers: PairAnswers
-
-
-def group_records(
-    n_rows: int,
-    pairs: Pairs,
-    log_odds: NDArray[np.float64],
-    answers: PairAnswers,
-    certainty: float,
-    origin: NDArray[np.int64] | None = None,
-    lean: float = 0.0,
-) -> GroupedRecords:
-    """Group records by what the model says of their pairs, and by the answers.
-
-    `lean` is added to the log-odds of each pair where groups are made, but not where they are told.
-    """
-    found = group_by_log_odds(
-        n_rows,
-        pairs.first,
-        pairs.second,
-        np.clip(log_odds, -MOST_LOG_ODDS, MOST_LOG_ODDS) + lean,
-        weigh_answers(pairs, answers, certainty),
-        NO_CANDIDATE,
-        origin,
-    )
-    return GroupedRecords(found.labels.astype(np.int32), found.score - lean, found.n_pairs, answers)
-
-
-def find_lean(chances: NDArray[np.float64]) -> float:
-    """Find the log-odds to add to those of each pair so that groups have the best expected F1.
-
-    Pairs that match with a chance above 1/2 are not the best to join where most matches are doubtful: then
-    hardly any would be found. The expected F1 is best if pairs are joined from a chance of F1 / 2 on (Lipton,
-    Elkan and Naryanaswamy, 2014, Optimal thresholding of classifiers to maximize F1 measure).
-
-    Parameters
-    ----------
-    chances : ndarray of float64, shape (n_pairs,)
-        The chance that each pair matches.
-
-    Returns
-    -------
-    float
-        0 if all is certain, and more the more is doubtful.
-    """
-    if not chances.any():
-        return 0.0
-    sure_first = np.sort(chances)[::-1]
-    found = 2 * sure_first.cumsum() / (np.arange(1, len(chances) + 1) + sure_first.sum())
-    return -float(logit(found.max() / 2))
 
 
 @dataclass(slots=True, eq=False)
@@ -194,9 +129,8 @@ class RecordState:
         now = len(evidence), evidence.n_revisions
         if self.grouping is None or self.grouped != now:
             answers = self.read_answers()
-            records = self.problem.prepared.records
             self.grouping = group_records(
-                len(records), self.pairs, self.log_odds, answers, self.certainty, records.origin, self.lean
+                self.problem.prepared.records, self.pairs, self.log_odds, answers, self.certainty, self.lean
             )
             self.grouped = now
         return self.grouping

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.learn.records.candidates import find_candidates
-from linkwise.learn.records.linkage_state import CERTAIN, MOST_LOG_ODDS, NO_CANDIDATE, RecordState
+from linkwise.learn.records.grouped_records import MOST_LOG_ODDS, NO_CANDIDATE
+from linkwise.learn.records.linkage_state import CERTAIN, RecordState
 from linkwise.learn.records.match_prior import chance_of_cosine
 from linkwise.learn.records.pairs import compare_pairs
 from linkwise.learn.records.records import append_records
@@ -43,7 +44,7 @@ def place_new_records(state: RecordState, labels: Labels, frame: nw.DataFrame[An
     first, second = candidates.first[is_new], candidates.second[is_new]
     pairs = compare_pairs(records, first, second, state.problem.prepared.prior)
     said = pairs.prior if state.model is None else state.model.predict(pairs.features, pairs.prior)
-    return join_groups(labels, len(records) - n_old, first, second, said, records.origin)
+    return join_groups(labels, len(records) - n_old, first, second, said + state.lean, records.origin)
 
 
 def join_groups(

@@ -8,9 +8,10 @@ doubtful pairs alone. Therefore improbable pairs, and the most similar ones, tak
 the prior: the model stays as it was where nobody asks.
 
 The log-odds of the models are averaged, by weights that fall with their loss on held-out answers. A free
-model has to be clearly better than one with constraints, and it takes part only where both "yes" and "no"
-were said a few times: from one of them it would learn that all pairs alike match less or more. The scale and shift of the average are then
-corrected by the same held-out log-odds.
+model has to be clearly better than one with constraints. It takes part only after some answers of "yes": from
+doubtful pairs that all are a "no" it would learn that pairs match less the more alike they are. (Improbable
+pairs take part in any case, so "yes" alone is enough.) The scale and shift of the average are then corrected
+by the same held-out log-odds.
 
 An answer may be wrong. So each counts by the probability that its pair is a match, which the caller believes.
 """
@@ -39,7 +40,7 @@ PRECISION = 0.3  # of a logistic coefficient around 0, with constraints
 FREE_PRECISION = 3.0  # without them
 PRIOR_PRECISION, START_PRECISION = 10.0, 0.1  # of the coefficient of the prior around 1, and of the constant
 LEAST_ANSWERS = 20  # from which trees are grown
-LEAST_OF_A_KIND = 5.0  # answers of "yes" and of "no" from which free models count
+LEAST_MATCHES = 5.0  # answers of "yes" from which free models count
 N_TREES, SHARE_TRIED, MIN_LEAF = 80, 0.5, 2
 NARROW = (0.01, 0.99)  # probabilities of trees
 DOUBT = 3.0  # loss by which free models must be better
@@ -366,8 +367,7 @@ def _grow_trees(problem: _Problem, is_monotone: bool) -> tuple[native.ValueTrees
 def _share_weights(held_out: Values, chances: Values, weights: Values) -> Values:
     """The share of each model, by its loss on held-out answers; free models are the second half."""
     loss = (weights * (np.logaddexp(0, held_out) - chances * held_out)).sum(axis=1)
-    of_a_kind = min(float(weights @ chances), float(weights @ (1 - chances)))
-    loss[len(loss) // 2 :] += DOUBT if of_a_kind >= LEAST_OF_A_KIND else np.inf
+    loss[len(loss) // 2 :] += DOUBT if weights @ chances >= LEAST_MATCHES else np.inf
     share = np.exp(-(loss - loss.min()) / HEAT)
     share /= share.sum()
     share[share < LEAST_SHARE] = 0

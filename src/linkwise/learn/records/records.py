@@ -11,6 +11,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -171,6 +172,16 @@ class Records:
     def block(self) -> NDArray[np.int64] | None:
         """Number of the block of each record, if there are blocks; those without a value are a block, too."""
         return None if self.block_column is None else self.block_column.value
+
+    @cached_property
+    def copies(self) -> NDArray[np.int64]:
+        """A number of each record, the same for records with the same values in all compared columns."""
+        number = np.zeros(len(self), dtype=np.int64)
+        for column in self.columns if self.block_column is None else (*self.columns, self.block_column):
+            keys = number * (int(column.value.max(initial=0)) + 1) + column.value
+            number = np.unique(keys, return_inverse=True)[1]
+        is_empty = np.all([column.missing for column in self.columns], axis=0)
+        return np.where(is_empty, -1 - np.arange(len(self)), number)
 
 
 # ---------------------------------------------------------------- from a table
