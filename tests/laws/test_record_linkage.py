@@ -146,6 +146,21 @@ def test_the_number_of_threads_changes_nothing(monkeypatch):
     assert (answer(begin(), 15).labels == one).all()
 
 
+def test_it_advises_to_stop_when_the_groups_are_right():
+    world = draw_world(n_people=60, seed=7)
+    rows = lw.read(world.table, text=["name", "street", "phone"], text_by="letters")
+    oracle = world.oracle()
+    with lw.Session(rows, lw.RecordLinkage(random_state=0)) as session:
+        stops = []
+        for _ in range(150):
+            question = session.question
+            session.answer(oracle(question.first, question.second))
+            if session.status.advice is not None and session.status.advice.stop:
+                stops.append(score_pairs(world.person, session.labels))
+    assert len(stops) > 10
+    assert np.mean(np.array(stops) > 0.9) >= 0.95
+
+
 def test_advice_and_confidence_are_told():
     session = answer(begin(), 40)
     assert session.confidence.shape == (len(WORLD.person),)

@@ -166,8 +166,8 @@ def test_many_copies_are_one_group_until_somebody_parts_one():
 
 def test_copies_differ_where_a_number_does():
     table = pl.DataFrame({"name": ["anna meier"] * 6 + ["hugo roth"], "age": [30, 30, 30, 71, 71, 71, 5]})
-    apart = [(0, 3), (1, 4), (2, 5), (0, 4), (1, 5)]
-    model = lw.RecordLinkage(random_state=0).fit(table, constraints=lw.Constraints(len(table), cannot_link=apart))
+    apart = lw.Constraints(len(table), cannot_link=[(0, 3), (1, 4), (2, 5), (0, 4), (1, 5)])
+    model = lw.RecordLinkage(random_state=0).fit(table, constraints=apart)
     assert model.labels_[0] == model.labels_[1] == model.labels_[2] != model.labels_[3]
     assert model.labels_[3] == model.labels_[4] == model.labels_[5]
 

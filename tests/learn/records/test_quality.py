@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from linkwise.learn.records.quality import RandomPair, estimate_quality
+from linkwise.learn.records.quality import Quality, RandomPair, Share, estimate_quality
 
 
 def draw_world(seed: int):
@@ -55,3 +55,17 @@ def test_an_old_draw_does_not_count():
     right = RandomPair(0.01, 0.5, True, 1.0)
     wrong = RandomPair(0.01, 0.5, True, 0.0)
     assert estimate_quality(100, 60.0, 0.0, [wrong] * 5 + [right] * 40).precision.value == 1
+
+
+def test_matches_that_are_expected_outside_are_in_doubt_until_pairs_there_were_drawn():
+    outside = RandomPair(0.01, 0.0, False, 0.0)
+    inside = RandomPair(0.01, 1.0, True, 1.0)
+    few, many = (estimate_quality(100, 100.0, 50.0, [inside] * 10 + [outside] * n).recall for n in (1, 30))
+    assert few.value == many.value
+    assert few.low < many.low < many.value
+
+
+def test_the_share_of_wrong_pairs():
+    quality = Quality(Share(1.0, 0.9, 1.0), Share(0.5, 0.0, 1.0))
+    assert quality.wrong == pytest.approx(1 / 3)
+    assert quality.most_wrong == 1

@@ -52,8 +52,7 @@ from linkwise.wording import count_noun
 UNKNOWN = -7.0  # log-odds of a pair that is no candidate, where single rows are compared
 DOUBT = 0.05  # of the model, where it judges answers that may be wrong
 LEAST_DRAWS = 10  # that tell how good the groups are
-GOOD = 0.95  # precision and recall from which further answers are hardly worth their time
-SURELY = 0.85  # what both must be at least, by their intervals
+GOOD, SURELY = 0.05, 0.15  # shares of wrong pairs, expected and at most, below which to stop
 
 
 class RecordLinkage(ActiveLearner):
@@ -204,7 +203,7 @@ class RecordLinkage(ActiveLearner):
 
     def advise(self, state: RecordState) -> StopAdvice | None:
         """Whether to stop, and how many records are probably in a wrong group."""
-        return advise_to_stop(state.quality(), state.confidence(), len(state.draws))
+        return advise_to_stop(state.quality(), len(state.draws))
 
     # ------------------------------------------------------------ as an estimator
     def _take_rows(self, X: object) -> tuple[NDArray[Any], Table]:
@@ -333,14 +332,15 @@ def _write_share(share: Share) -> str:
     return f"{share.value:.0%} ({share.low:.0%} to {share.high:.0%})"
 
 
-def advise_to_stop(quality: Quality, confidence: NDArray[np.float64], n_draws: int) -> StopAdvice | None:
-    """Whether to stop; None while too few pairs were drawn at random to tell how good the groups are."""
+def advise_to_stop(quality: Quality, n_draws: int) -> StopAdvice | None:
+    """Whether to stop; None while too few pairs were drawn at random to tell how good the groups are.
+
+    The share of rows in a wrong group is taken to be that of wrong pairs: mostly it is smaller.
+    """
     if n_draws < LEAST_DRAWS:
         return None
-    wrong = float((1 - confidence).mean())
-    value, low = (min(getattr(share, name) for share in quality) for name in ("value", "low"))
-    stop = value >= GOOD and low >= SURELY and wrong <= 1 - GOOD
-    return StopAdvice(stop, wrong, max(wrong, 1 - low))
+    wrong, most = quality.wrong, quality.most_wrong
+    return StopAdvice(wrong <= GOOD and most <= SURELY, wrong, most)
 
 
 def read_records_table(X: object) -> Table:

@@ -4,9 +4,11 @@ The model says how likely each pair of records matches, and the sum of these cha
 of matches. A share of the questions is drawn at random, each pair with a known chance, so their answers show
 by how much such a sum is wrong: the mean of (answer - expected) / chance of being drawn is an unbiased
 estimate of the difference (Horvitz and Thompson, 1952, A generalization of sampling without replacement from
-a finite universe, JASA). It is added, and its standard error gives the interval, to which one more draw that
-is wrong is added: a few draws as expected do not show that there is nothing else. The answers are about the
-clustering and the model as they were when the pair was drawn, and only the last draws count.
+a finite universe, JASA). It is added, and its standard error gives the interval. A few draws as expected do
+not show that there is nothing else. Therefore one more draw inside of groups that is wrong is added to the
+interval, and of the matches that are expected outside a share that falls with the root of the draws there.
+The answers are about the clustering and the model as they were when the pair was drawn, and only the last
+draws count.
 """
 
 from __future__ import annotations
@@ -48,6 +50,16 @@ class Quality(NamedTuple):
     precision: Share
     recall: Share
 
+    @property
+    def wrong(self) -> float:
+        """The share of pairs that are wrong: 1 less the harmonic mean of precision and recall."""
+        return 1 - _mean_harmonic(self.precision.value, self.recall.value)
+
+    @property
+    def most_wrong(self) -> float:
+        """The same by the lower ends of both intervals."""
+        return 1 - _mean_harmonic(self.precision.low, self.recall.low)
+
 
 def estimate_quality(
     n_inside: int, matches_inside: float, matches_outside: float, draws: Sequence[RandomPair]
@@ -74,6 +86,7 @@ def estimate_quality(
     shift_inside, error_inside = _mean_with_error(np.where(is_inside, residual, 0.0))
     shift_outside, error_outside = _mean_with_error(np.where(is_inside, 0.0, residual))
     error_inside = float(np.hypot(error_inside, n_inside / max(int(is_inside.sum()), 1)))
+    error_outside = float(np.hypot(error_outside, matches_outside / np.sqrt(1 + (~is_inside).sum())))
     inside = float(np.clip(matches_inside + shift_inside, 0, n_inside))
     outside = max(matches_outside + shift_outside, 0.0)
     precision = _make_share(inside, error_inside, n_inside)
@@ -81,6 +94,10 @@ def estimate_quality(
     # recall is a / (a + b), whose derivatives are b / (a + b)² and -a / (a + b)²
     error = float(np.hypot(outside * error_inside, inside * error_outside)) / max(total, 1e-9)
     return Quality(precision, _make_share(inside, error, total))
+
+
+def _mean_harmonic(one: float, other: float) -> float:
+    return 2 * one * other / (one + other) if one + other > 0 else 0.0
 
 
 def _mean_with_error(values: NDArray[np.float64]) -> tuple[float, float]:
