@@ -75,6 +75,26 @@ def test_an_audit_asks_pairs_of_the_program_and_goes_on_after_a_restart(tmp_path
         assert session.audit_report("judge.py", by="anna").n_wrong == len(WRONG)
 
 
+def test_piles_are_audited_by_the_pairs_that_they_follow_from():
+    session = Session(X, COBRAS(random_state=0), error_rate=None)
+    for at in range(0, N_ROWS, 6):  # each screen has one misplaced card of six
+        rows = list(range(at, at + 6))
+        session.sort([[*rows[0::3], rows[1]], rows[2::3], [rows[4]]], source="judge.py")
+    session.sort([[0, 9]], unsure=[10], source="judge.py")
+    asked = session.audit("judge.py", 99, by="anna")
+    yes = [(at, at + step) for at in range(0, N_ROWS, 6) for step in (1, 3)] + [
+        (at + 2, at + 5) for at in range(0, N_ROWS, 6)
+    ]
+    no = [(at + one, at + other) for at in range(0, N_ROWS, 6) for one, other in ((0, 2), (0, 4), (2, 4))]
+    assert set(pairs_of(asked)) == {*yes, *no, (0, 9)}
+    for question in asked:
+        tell(session, question)
+    report = session.audit_report("judge.py", by="anna")
+    assert (report.n_answers, report.n_checked) == (31, 31)
+    assert (report.n_wrong_yes, report.n_wrong_no) == (5, 0)
+    assert report.rate == pytest.approx(5 / 31)
+
+
 def test_a_third_are_the_most_doubtful_answers_yes_and_no_by_turns():
     answers = {(i, i + 50): ("yes" if i % 5 else "no", i + 1) for i in range(50)}
     doubt = {pair: 0.3 if pair[0] < 20 else 0.01 for pair in answers}

@@ -214,6 +214,16 @@ def test_a_person_audits_a_model(fruit, linkwise):
     assert "Audit of tiny: 1 pair of 12 checked" in words_of(done)
 
 
+def test_the_piles_of_a_model_are_audited_by_pairs(fruit, linkwise):
+    with serve_chat(sees_colours) as chat:
+        done = ask(
+            linkwise, fruit, chat, "--set", "6", "--budget", "3", "--quiet", "--audit", "4", said="y\nq\n"
+        )
+    assert done.exit_code == 0
+    assert "Audit of tiny: 1 pair of" in words_of(done)
+    assert "checked, 3 open" in words_of(done)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -132,6 +132,18 @@ def test_a_reply_that_places_hardly_any_card_is_unusable():
     assert mend_piles('{"piles": [[3]], "unsure": [4]}', SHOWN)[0] == Piles([[3]], [4, 5])
 
 
+def test_a_screen_of_known_piles_wants_all_of_them():
+    shown = Screen("s", ((10,), (11,)), (), "", "", NOW)
+    for text in ('{"piles": []}', '{"piles": [], "unsure": [1, 2]}', '{"piles": [[1]]}'):
+        for read in (read_piles, mend_piles):
+            with pytest.raises(ModelReplyError, match=r"These cards are missing: (1, )?2"):
+                read(text, shown)
+    assert read_piles('{"piles": [[1, 2]]}', shown)[0] == Piles([[1, 2]], [])
+    fields = SCREEN | {"items": SCREEN["items"][:2]}
+    assert "None may be unsure." in write_piles_prompt(fields)[1]["content"]
+    assert "None may be unsure." not in write_piles_prompt(SCREEN)[1]["content"]
+
+
 @pytest.mark.parametrize("piles", ["[1]", [1, 2], [["a"]], [[1.5]], [[True]], None])
 def test_piles_that_are_none(piles):
     with pytest.raises(ModelReplyError, match="list of lists"):

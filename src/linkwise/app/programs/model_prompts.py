@@ -52,6 +52,9 @@ EXAMPLES = """Pairs that were decided before:
 KNOWN = """These cards stand for piles that are there already: {known}. Put further cards into their lists,
 start new lists, or put two of these cards into one list if their piles are the same group."""
 
+KNOWN_ALONE = """All these cards stand for piles that are there already. Put those whose piles are the same
+group into one list, and each other one into a list of its own. None may be unsure."""
+
 CORRECTION = """{fault} Write the whole JSON object again, with nothing else."""
 
 NO_JSON = "Your reply has no JSON object with the required fields."
@@ -90,7 +93,10 @@ def write_piles_prompt(screen: Mapping[str, Any]) -> list[Message]:
         )
         parts.append(EXAMPLES.format(examples=decided))
     cards = [f"Card {item['n']}:\n{_write_row(item['row'])}" for item in screen["items"]]
-    if known := screen["known"]:
+    known = screen["known"]
+    if sum(map(len, known)) == len(cards):
+        cards.append(KNOWN_ALONE)
+    elif known:
         cards.append(KNOWN.format(known="; ".join(join_names(pile, MOST_NAMED) for pile in known)))
     return [_message("system", "\n\n".join(parts)), _message("user", "\n\n".join(cards))]
 

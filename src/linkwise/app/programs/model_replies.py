@@ -45,11 +45,10 @@ def read_answer(text: str) -> tuple[object, str]:
 
 def read_piles(text: str, shown: Screen) -> tuple[Piles, str]:
     """Return the piles and the reason; each card must have one place."""
-    piles, reason = _parse_piles(text)
+    piles, reason = _parse_piles(text, shown)
     if fault := describe_card_faults(list_faults(piles, shown)):
         raise ModelReplyError(fault)
-    n_known = len(shown.rows) - len(shown.cards)
-    return Piles(piles.piles, [card for card in piles.unsure if card > n_known]), reason
+    return piles, reason
 
 
 def mend_piles(text: str, shown: Screen) -> tuple[Piles, str]:
@@ -58,7 +57,7 @@ def mend_piles(text: str, shown: Screen) -> tuple[Piles, str]:
     Unknown cards are left out. The cards beside a known card that stands in two piles are unsure, too: which
     of them belong to it is open.
     """
-    piles, reason = _parse_piles(text)
+    piles, reason = _parse_piles(text, shown)
     faults = list_faults(piles, shown)
     n_known = len(shown.rows) - len(shown.cards)
     twice, unknown = {*faults["there twice"]}, {*faults["unknown"]}
@@ -70,17 +69,21 @@ def mend_piles(text: str, shown: Screen) -> tuple[Piles, str]:
     ]
     named = {item for pile in placed for item in pile}
     unsure = [item for item in range(n_known + 1, len(shown.rows) + 1) if item not in named]
-    if len({*unsure} - {*piles.unsure}) > len(shown.cards) / 2:
+    is_about_piles = not shown.cards and any(faults.values())
+    if is_about_piles or len({*unsure} - {*piles.unsure}) > len(shown.cards) / 2:
         raise ModelReplyError(describe_card_faults(faults))
     return Piles([pile for pile in placed if pile], unsure), reason
 
 
-def _parse_piles(text: str) -> tuple[Piles, str]:
+def _parse_piles(text: str, shown: Screen) -> tuple[Piles, str]:
+    """Read the piles; a known pile cannot be unsure."""
     fields = _find_object(text, "piles")
     piles, unsure = fields["piles"], fields.get("unsure") or []
     if not isinstance(piles, list) or not all(isinstance(one, list) for one in (*piles, unsure)):
         raise ModelReplyError(BAD_PILES)
-    return Piles([_read_cards(pile) for pile in piles], _read_cards(unsure)), _read_reason(fields)
+    n_known = len(shown.rows) - len(shown.cards)
+    doubted = [card for card in _read_cards(unsure) if not 1 <= card <= n_known]
+    return Piles([_read_cards(pile) for pile in piles], doubted), _read_reason(fields)
 
 
 def _read_cards(cards: list[Any]) -> list[int]:

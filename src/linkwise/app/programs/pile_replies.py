@@ -60,13 +60,16 @@ def parse_piles_reply(line: bytes) -> tuple[str, ProgramReply]:
 
 
 def list_faults(piles: Piles, shown: Screen) -> dict[str, list[int]]:
-    """The items that are unknown, there twice or missing; known piles may be missing."""
-    n_rows, given = len(shown.rows), [item for part in (*piles.piles, piles.unsure) for item in part]
-    counts = Counter(given)
+    """The items that are unknown, there twice or missing.
+
+    Known piles may be missing, unless the screen only asks which of them are one.
+    """
+    n_rows, counts = len(shown.rows), Counter(item for part in (*piles.piles, piles.unsure) for item in part)
+    n_optional = n_rows - len(shown.cards) if shown.cards else 0
     return {
         "unknown": sorted(item for item in counts if not 1 <= item <= n_rows),
         "there twice": sorted(item for item, n in counts.items() if n > 1),
-        "missing": [item for item in range(n_rows - len(shown.cards) + 1, n_rows + 1) if item not in counts],
+        "missing": [item for item in range(n_optional + 1, n_rows + 1) if item not in counts],
     }
 
 
@@ -224,5 +227,6 @@ class SortingConversation:
             self.cost += cost
 
     def _name(self, shown: Screen) -> str:
-        ids = self.session.ids
-        return f"{count_noun(len(shown.cards), 'card')} ({join_names([ids[row] for row in shown.cards], 3)})"
+        kind, ids = "card" if shown.cards else "known pile", self.session.ids
+        names = [ids[row] for row in shown.cards or shown.rows]
+        return f"{count_noun(len(names), kind)} ({join_names(names, 3)})"

@@ -21,7 +21,7 @@ Medicine, 17(8), 873-890.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from typing import Literal, NamedTuple
@@ -137,12 +137,24 @@ class AuditReport:
 
 # ---------------------------------------------------------------- answers of both
 def answers_of(events: Iterable[Event], source: str) -> Given:
-    """The last answer of a source to each pair."""
+    """The last answer of a source to each pair; of piles the fewest pairs that they follow from."""
     return {
-        _pair_of(event): (event.answer, event.number)
+        pair: (answer, event.number)
         for event in events
-        if event.kind in ("answer", "add") and event.source == source and event.answer is not None
+        if event.source == source
+        for pair, answer in _answers_in(event)
     }
+
+
+def _answers_in(event: Event) -> Iterator[tuple[Pair, Answer]]:
+    """The pairs that an event answers."""
+    if event.kind in ("answer", "add") and event.answer is not None:
+        yield _pair_of(event), event.answer
+    elif event.kind == "sort" and event.sorting is not None:
+        cards = {*event.sorting.cards}
+        for fact in event.sorting.facts():
+            if fact.answer != "unsure" and not cards.isdisjoint(fact.pair):
+                yield (min(fact.pair), max(fact.pair)), fact.answer
 
 
 def verdicts_of(remaining: Sequence[Event], settled: Sequence[Event], source: str, by: str) -> Given:
