@@ -28,7 +28,7 @@ def listed_pairs(draw):
     return n, first, second, weight, answer, draw(st.sampled_from([0.0, -0.5, -2.0, -8.0])), source
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=5 * settings.default.max_examples)
 @given(listed_pairs(), st.sampled_from([0.0, 0.5, 3.0]))
 def test_groups_are_those_of_the_whole_table(pairs, growth):
     found, expected = (module.group_by_log_odds(*pairs, growth=growth) for module in (native, reference))

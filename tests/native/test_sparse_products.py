@@ -29,7 +29,7 @@ def find_largest(table, of, k, n_threads=1, *, counts=None, block=None, source=N
     return native.largest_products(rows, counts, of, k, block, source, n_threads)
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=5 * settings.default.max_examples)
 @given(sparse_tables(), st.integers(1, 9), st.integers(1, 3), st.booleans(), st.booleans())
 def test_the_largest_products(tables, k, n_threads, has_blocks, has_sources):
     table, rng = tables

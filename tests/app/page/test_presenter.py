@@ -455,7 +455,7 @@ FIELDS = (
 
 
 @pytest.mark.slow
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=5 * settings.default.max_examples, deadline=None)
 @given(
     do=st.sampled_from(sorted(Presenter.ACTIONS)) | WILD,
     fields=st.dictionaries(st.sampled_from(FIELDS), WILD),

@@ -198,7 +198,7 @@ PIECES = b', ; \n \r\n " a id 1 2.5 NA 2024-01-31 {"a": } [ \xff'.split(b" ")
 
 
 @pytest.mark.slow
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=5 * settings.default.max_examples, deadline=None)
 @given(
     raw=st.one_of(
         st.binary(min_size=1, max_size=40),
