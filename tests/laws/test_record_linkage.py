@@ -146,6 +146,28 @@ def test_the_number_of_threads_changes_nothing(monkeypatch):
     assert (answer(begin(), 15).labels == one).all()
 
 
+def test_screens_that_are_sorted_make_the_groups_better_and_measure_them():
+    with begin() as session:
+        before, sorter = score_pairs(WORLD.person, session.labels), lw.TruthSorter(WORLD.person)
+        for _ in range(12):
+            (shown,) = session.sets(9)
+            session.sort(sorter.sort(shown.known, shown.cards), question_id=shown.id)
+        assert score_pairs(WORLD.person, session.labels) > max(before, 0.95)
+        assert "drawn at random" in " ".join(session.status.description)
+        labels = session.labels
+        for _ in range(12):
+            session.undo()
+        assert score_pairs(WORLD.person, session.labels) == before
+    model = lw.RecordLinkage(random_state=0).fit(ROWS, oracle=sorter, budget_screens=12, screen_size=9)
+    assert adjusted_rand_score(labels, model.labels_) == 1
+
+
+def test_screens_of_two_people_have_no_card_in_common():
+    with begin() as session:
+        one, other = (session.sets(6, to=name)[0] for name in ("ann", "bob"))
+        assert not set(one.cards) & set(other.cards)
+
+
 def test_it_advises_to_stop_when_the_groups_are_right():
     world = draw_world(n_people=60, seed=7)
     rows = lw.read(world.table, text=["name", "street", "phone"], text_by="letters")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from linkwise.learn.records.pair_choice import SHARE_AT_RANDOM, choose_pair
+from linkwise.learn.records.pair_choice import SHARE_AT_RANDOM, choose_pair, draw_pair, gather_rows
 
 NOTHING = np.zeros(0)
 
@@ -74,3 +74,39 @@ def test_groups_that_were_just_asked_about_wait():
     assert choose_best(log_odds) == 0
     assert choose_best(log_odds, is_recent=[True, False, False]) == 1
     assert choose_best(log_odds[::2], is_recent=[True, False]) == 0, "nothing else is in doubt"
+
+
+def gather(pairs, labels, start=(), most=9, closed=()):
+    """Rows of a screen, by pairs (row, row, score)."""
+    first, second, score = (np.array(column) for column in zip(*pairs, strict=True))
+    is_open = np.ones(len(pairs), bool)
+    is_open[list(closed)] = False
+    return gather_rows(
+        first, second, np.array(labels), score.astype(float), np.ones(len(pairs)), is_open, start, most
+    )
+
+
+def test_a_screen_begins_with_the_most_doubtful_decision_and_goes_on_with_what_may_belong_there():
+    pairs = [(0, 1, 4.0), (2, 3, -0.1), (3, 4, -1.0), (3, 5, -3.0)]
+    assert gather(pairs, range(6)) == [2, 3, 4, 5, 0, 1]
+    assert gather(pairs, range(6), most=3) == [2, 3, 4]
+    assert gather(pairs, range(6), most=5) == [2, 3, 4, 5], "a pair does not fit"
+    assert gather(pairs, range(6), closed=[1, 2]) == [3, 5, 0, 1]
+
+
+def test_a_screen_begins_with_given_rows():
+    pairs = [(0, 1, 3.0), (2, 3, -0.1)]
+    assert gather(pairs, range(4), start=(0, 1)) == [0, 1, 2, 3]
+    assert gather(pairs, range(4), start=(0, 1), most=2) == [0, 1]
+
+
+def test_a_group_has_one_row_on_a_screen_or_two_if_it_may_be_split():
+    pairs = [(0, 1, 9.0), (1, 2, -0.5), (0, 2, -0.5)]
+    assert gather(pairs, [0, 0, 1]) in ([0, 2], [1, 2])
+    assert gather([(0, 1, 0.1), (1, 2, -5.0)], [0, 0, 1]) == [0, 1, 2]
+
+
+def test_a_pair_is_drawn_from_what_is_not_settled():
+    score, is_open = np.array([0.0, 1.0, 20.0]), np.array([False, True, True])
+    assert draw_pair(score, score, score > 0, is_open, 0, 0) == (1, 1.0)
+    assert draw_pair(score, score, score > 0, np.zeros(3, bool), 0, 0) is None

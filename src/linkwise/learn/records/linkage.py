@@ -16,6 +16,7 @@ combination is linkwise's own.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from hashlib import blake2b
 from numbers import Integral
@@ -28,6 +29,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from linkwise.constraints.belief import Nearness
 from linkwise.constraints.evidence import Evidence
+from linkwise.constraints.sorting import Pile, Sorting
 from linkwise.data.columns.roles import Column, find_id
 from linkwise.data.columns.table import Table
 from linkwise.data.read.frames import to_narwhals
@@ -42,7 +44,14 @@ from linkwise.learn.pair_explanation import DoubtfulDecision, PairExplanation
 from linkwise.learn.records.grouped_records import NO_CANDIDATE
 from linkwise.learn.records.linkage_state import RecordState
 from linkwise.learn.records.new_records import place_new_records
-from linkwise.learn.records.pair_choice import AT_RANDOM, BEST, ChosenPair, choose_pair
+from linkwise.learn.records.pair_choice import (
+    AT_RANDOM,
+    BEST,
+    ChosenPair,
+    choose_pair,
+    draw_pair,
+    gather_rows,
+)
 from linkwise.learn.records.pairs import PreparedRecords, find_pairs, prepare_records
 from linkwise.learn.records.quality import Quality, RandomPair, Share
 from linkwise.learn.records.records import check_that_some_match, list_compared, make_records
@@ -154,6 +163,39 @@ class RecordLinkage(ActiveLearner):
             if draw is not None and answer != "unsure":
                 state.draws = (*state.draws, draw._replace(answer=float(answer == "yes")))
             state.open = None
+
+    def gather(
+        self, state: RecordState, m: int, held: Sequence[Pile]
+    ) -> tuple[tuple[Pile, ...], Pile] | None:
+        """Gather records whose groups are in doubt with each other, and two that were drawn at random."""
+        grouping, pairs = state.group(), state.pairs
+        is_busy = np.zeros(len(grouping.labels), dtype=bool)
+        is_busy[[row for rows in held for row in rows]] = True
+        is_open = _find_open(state) & ~is_busy[pairs.first] & ~is_busy[pairs.second]
+        drawn = _draw(state)
+        start = () if drawn is None or not is_open[drawn.pair] else _name_rows(state, drawn)
+        rows = gather_rows(
+            *(pairs.first, pairs.second, grouping.labels),
+            *(grouping.score + state.lean, grouping.n_decided, is_open, start, m),
+        )
+        known = [found.tolist() for found in state.evidence.groups().rows]
+        component = {row: number for number, found in enumerate(known) for row in found}
+        piles: dict[int, Pile] = {}
+        for row in rows:
+            if row in component:
+                piles[component[row]] = (*piles.get(component[row], ()), row)
+        return (tuple(piles.values()), tuple(row for row in rows if row not in component)) if rows else None
+
+    def hear_sorting(self, state: RecordState, sorting: Sorting) -> Iterator[int]:
+        """Take up piles; the pair that was drawn for them tells how good the groups were."""
+        drawn = _draw(state)
+        expected = None if drawn is None else _expect(state, drawn)
+        rows = () if drawn is None else _name_rows(state, drawn)
+        yield from sorting.order
+        if expected is not None and sorting.pile_of.keys() >= set(rows):
+            first, second = (sorting.pile_of[row] for row in rows)
+            state.draws = (*state.draws, expected._replace(answer=float(first == second)))
+        state.learn()
 
     def current_labels(self, state: RecordState) -> Labels:
         """The groups by all answers so far."""
@@ -279,26 +321,44 @@ class RecordLinkage(ActiveLearner):
 def _choose(state: RecordState) -> ChosenPair | None:
     """Choose the next pair among those that may be shown and of which nothing is known."""
     grouping, pairs = state.group(), state.pairs  # in this order: answers may be about further pairs
-    is_inside = grouping.labels[pairs.first] == grouping.labels[pairs.second]
-    is_open = ~state.evidence.has_verdict(np.column_stack([pairs.first, pairs.second]))
-    if (askable := state.problem.askable) is not None:
-        is_open &= askable[pairs.first] & askable[pairs.second]
     is_busy = np.zeros(int(grouping.labels.max()) + 1, dtype=bool)
     is_busy[grouping.labels[state.recent_rows()]] = True
     return choose_pair(
         state.log_odds,
         grouping.score + state.lean,
         grouping.n_decided,
-        is_inside,
-        is_open,
+        grouping.labels[pairs.first] == grouping.labels[pairs.second],
+        _find_open(state),
         is_busy[grouping.labels[pairs.first]] | is_busy[grouping.labels[pairs.second]],
         state.problem.seed,
         len(state.evidence),
     )
 
 
+def _draw(state: RecordState) -> ChosenPair | None:
+    """Draw a pair at random for the next screen."""
+    grouping, pairs = state.group(), state.pairs
+    is_inside = grouping.labels[pairs.first] == grouping.labels[pairs.second]
+    score = grouping.score + state.lean
+    seed, n_answers = state.problem.seed, len(state.evidence)
+    return draw_pair(state.log_odds, score, is_inside, _find_open(state), seed, n_answers)
+
+
+def _name_rows(state: RecordState, choice: ChosenPair) -> tuple[int, int]:
+    return int(state.pairs.first[choice.pair]), int(state.pairs.second[choice.pair])
+
+
+def _find_open(state: RecordState) -> NDArray[np.bool_]:
+    """Whether each pair may be shown, and nothing is known of it."""
+    pairs = state.pairs
+    is_open = ~state.evidence.has_verdict(np.column_stack([pairs.first, pairs.second]))
+    if (askable := state.problem.askable) is not None:
+        is_open &= askable[pairs.first] & askable[pairs.second]
+    return is_open
+
+
 def _make_question(state: RecordState, choice: ChosenPair) -> Question:
-    first, second = int(state.pairs.first[choice.pair]), int(state.pairs.second[choice.pair])
+    first, second = _name_rows(state, choice)
     why = BEST if choice.drawn is None else AT_RANDOM
     return Question(first, second, state.group().labels, why)
 

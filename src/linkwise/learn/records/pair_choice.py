@@ -9,6 +9,7 @@ that is wrongly sure of a large group would not be asked about it otherwise.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from scipy.special import entr, expit
 
 from linkwise.rng import rng_at
+from linkwise.types import Labels
 
 SHARE_AT_RANDOM = 0.35
 SHARE_INSIDE = 1 / 3  # of these
@@ -73,14 +75,109 @@ def choose_pair(
         return None
     rng = rng_at(seed, n_answers)
     if rng.random() < SHARE_AT_RANDOM:
-        weight = _weigh_draws(log_odds[open_pairs], is_inside[open_pairs])
-        total = weight.cumsum()
-        at = min(int(np.searchsorted(total, rng.random() * total[-1], side="right")), len(total) - 1)
-        return ChosenPair(int(open_pairs[at]), float(weight[at] / total[-1]))
+        return _draw(log_odds, is_inside, open_pairs, rng)
     doubt, own = measure_doubt(score[open_pairs]), measure_doubt(log_odds[open_pairs])
     worth = doubt * np.sqrt(n_decided[open_pairs]) * ((1 - OF_THE_PAIR) + OF_THE_PAIR * own)
     worth[is_recent[open_pairs]] *= RECENT
     return ChosenPair(int(open_pairs[int(worth.round(9).argmax())]), None)
+
+
+def draw_pair(
+    log_odds: NDArray[np.float64],
+    score: NDArray[np.float64],
+    is_inside: NDArray[np.bool_],
+    is_open: NDArray[np.bool_],
+    seed: int,
+    n_answers: int,
+) -> ChosenPair | None:
+    """Draw a pair at random, as `choose_pair` does for a share of the questions; None if all is settled."""
+    open_pairs = np.flatnonzero(is_open & (np.abs(score) < SETTLED))
+    if len(open_pairs) == 0:
+        return None
+    return _draw(log_odds, is_inside, open_pairs, rng_at(seed, n_answers))
+
+
+def _draw(
+    log_odds: NDArray[np.float64],
+    is_inside: NDArray[np.bool_],
+    open_pairs: NDArray[np.int64],
+    rng: np.random.Generator,
+) -> ChosenPair:
+    weight = _weigh_draws(log_odds[open_pairs], is_inside[open_pairs])
+    total = weight.cumsum()
+    at = min(int(np.searchsorted(total, rng.random() * total[-1], side="right")), len(total) - 1)
+    return ChosenPair(int(open_pairs[at]), float(weight[at] / total[-1]))
+
+
+def gather_rows(
+    first: NDArray[np.int64],
+    second: NDArray[np.int64],
+    labels: Labels,
+    score: NDArray[np.float64],
+    n_decided: NDArray[np.float64],
+    is_open: NDArray[np.bool_],
+    start: Sequence[int],
+    most: int,
+) -> list[int]:
+    """Gather records whose groups are in doubt with each other.
+
+    After those of `start` come the two records of the most doubtful decision. Then comes, again and again,
+    the one that most probably belongs to a group that is there already, though this is in doubt; if there is
+    none, the next two.
+
+    Parameters
+    ----------
+    first, second : ndarray of shape (n_pairs,)
+        The records of each pair.
+    labels : ndarray of shape (n_rows,)
+        The groups.
+    score, n_decided, is_open
+        As for `choose_pair`.
+    start : sequence of int
+        Records that come first.
+    most : int
+        Largest number of records.
+
+    Returns
+    -------
+    list of int
+        The records, in this order; of a group one, or two if it may have to be split.
+    """
+    open_pairs = np.flatnonzero(is_open & (np.abs(score) < SETTLED))
+    worth = measure_doubt(score[open_pairs]) * np.sqrt(n_decided[open_pairs])
+    chance = expit(score[open_pairs])
+    ends = np.array([first[open_pairs], second[open_pairs]])
+    groups = labels[ends]
+    is_split = groups[0] == groups[1]
+    shown: list[int] = []
+    gain = np.zeros(len(labels))  # of each record, by its doubtful decisions about groups that are shown
+    seeds = iter(np.argsort(-worth.round(9), kind="stable").tolist())
+    is_shown = np.zeros(int(labels.max(initial=0)) + 1, dtype=bool)
+
+    def show(row: int) -> None:
+        shown.append(row)
+        is_shown[labels[row]] = True
+        gain[labels == labels[row]] = 0
+        for here, there in ((0, 1), (1, 0)):
+            near = (groups[here] == labels[row]) & ~is_shown[groups[there]]
+            np.add.at(gain, ends[there, near], worth[near] * chance[near])
+
+    for row in start:
+        show(row)
+    while len(shown) < most:
+        row = int(gain.round(9).argmax())
+        if gain[row] > 0 and len(shown) > len(start):
+            show(row)
+            continue
+        seed = next((at for at in seeds if not is_shown[groups[:, at]].any()), None)
+        if seed is None or len(shown) + 2 > most:
+            return shown
+        show(int(ends[0, seed]))
+        if is_split[seed]:
+            shown.append(int(ends[1, seed]))
+        else:
+            show(int(ends[1, seed]))
+    return shown
 
 
 def _weigh_draws(log_odds: NDArray[np.float64], is_inside: NDArray[np.bool_]) -> NDArray[np.float64]:
