@@ -327,8 +327,10 @@ def test_a_reload_keeps_the_cards_where_they_lie(world, page):
 
 
 def test_the_way_to_answer_and_the_size_are_remembered(world, page):
+    page.keyboard.press("n")
     page.get_by_label("Rows on a screen").select_option("6")
     page.wait_for_function("() => document.querySelectorAll('[data-card]').length === 6")
+    assert page.locator(".lw-question > .lw-notice[data-tone=warn]:visible").count() == 0
     page.reload()
     page.wait_for_selector(".lw-loose [data-card]")
     assert len(cards(page)) == 6

@@ -7,6 +7,7 @@ import { storeWithRemark } from "./remark.js";
 import { recall, remember } from "./screen_memory.js";
 import { KEYED, nameCluster, ScreenView } from "./screen_view.js";
 import * as words from "./sorting_wording.js";
+import { BUSY } from "./wording.js";
 
 /** @import { NoteField } from "./note_field.js" */
 /** @import { Page } from "./page.js" */
@@ -119,6 +120,7 @@ export class Sorter {
       return;
     }
     this.offers = reply.sorting;
+    if (isAnew) this.screen = null; // the person gave it up
     this.#show(reply.screen, `${state.table?.encoding ?? ""}`);
     this.onScreen();
   }
@@ -156,7 +158,7 @@ export class Sorter {
    * @param {SortingScreen | null} before
    */
   #begin(screen, before) {
-    const rows = nameRows(screen);
+    const rows = this.#nameRows(screen);
     const isLost = before !== null && before.id !== this.#sent && this.#steps.length > 0;
     const kept = rows === this.#undone.rows ? this.#undone.steps : recall(rows);
     const { layout, steps } = place(screen, kept);
@@ -168,6 +170,12 @@ export class Sorter {
     this.board.dataset.kind = this.page.controller.state?.kind ?? "";
     if (steps.length) this.#tell(words.KEPT);
     else if (isLost) this.page.controller.warn(words.LOST_CARDS);
+  }
+
+  /** The name of some rows in the memory of the tab, which may show other sessions. @param {SortingScreen} screen */
+  #nameRows(screen) {
+    const { state } = this.page.controller;
+    return `${state?.place ?? state?.title} ${nameRows(screen)}`;
   }
 
   get #hasFocus() {
@@ -260,7 +268,7 @@ export class Sorter {
   #follow(screen, steps) {
     const placed = place(screen, steps);
     [this.#layout, this.#steps] = [placed.layout, placed.steps];
-    remember(nameRows(screen), steps);
+    remember(this.#nameRows(screen), steps);
   }
 
   goBack() {
@@ -289,14 +297,18 @@ export class Sorter {
       controller.warn(words.describeMissing(missing.map(({ name }) => name)));
       return;
     }
-    if (controller.isPending) return;
+    if (controller.isPending) {
+      controller.warn(BUSY);
+      return;
+    }
     this.#sent = screen.id;
-    this.#undone = { rows: nameRows(screen), steps: this.#steps };
+    this.#undone = { rows: this.#nameRows(screen), steps: this.#steps };
     const answer = { do: "sort", screen: screen.id, ...listPiles(this.#layout) };
     const describe = () => words.describeSorted(screen.cards.length, answer.piles.length);
     await storeWithRemark(controller.draft, screen.id, answer, async (sent) => {
       const reply = await controller.store(sent, { describe });
-      if (!reply?.ok) this.#sent = "";
+      if (reply?.ok) remember("", []);
+      else if (reply?.error.kind !== "lost") this.#sent = ""; // a lost one may be stored
       return reply;
     });
     if (this.#sent || !controller.state || this.screen !== screen) return;
