@@ -237,10 +237,11 @@ class BCKM(RoundsClusterer):
 
     @classmethod
     def authors(cls, n_clusters: int = 8, **parameters: Any) -> Self:
-        """Create the method as in the authors' program.
+        """Create the method with the rounds of the authors' program.
 
         It is the printed method, except that each round starts from rows of its own, far apart, and ends when
-        the inertia does not fall, and that constraints of equal priority are ordered row by row.
+        the inertia does not fall, and that constraints of equal priority are ordered row by row. Unlike that
+        program, it compares two rows by full squared distances and refills empty clusters.
 
         Parameters
         ----------

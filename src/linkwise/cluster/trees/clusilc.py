@@ -174,9 +174,10 @@ class ClusILC(ScoredByConstraints, ClusterMixin, BaseEstimator):
 
     @classmethod
     def authors(cls, n_clusters: int | None = None, **parameters: Any) -> Self:
-        """Create the method of the authors' program: an old label needs a must-link that leads to it.
+        """Create the method by the label rule of the authors' program, Clus: only a must-link leads to a label.
 
-        The columns are raw, as in `paper`.
+        The columns are raw, as in `paper`. Clus counts an implied cannot-link once for each path of
+        must-links that leads to it; here it counts once.
 
         Parameters
         ----------
