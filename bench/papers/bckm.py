@@ -24,8 +24,8 @@ What the paper says of its rivals (Section 5.1) decides their letter:
 - "PCP": the graph has the products of rows as weights (UCI and texts; those below 0 count as 0, since the
   Laplacian needs weights of 0 or more) or a Gaussian with the scales of the 7th neighbour (shapes).
 - "SPCL": the same full graph, and as many eigenvectors as features.
-- "ITML": our defaults, before k-means. The paper names none, and its authors' program has other bounds, another
-  tolerance and a limit of projections. So there is one version.
+- "ITML": our defaults, before k-means. The paper took those of its authors' program, which has other bounds,
+  another tolerance and a limit of projections. There is one version.
 
 No letter returns a clustering without constraints because it satisfies more of them, as our defaults do.
 

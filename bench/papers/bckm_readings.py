@@ -42,7 +42,10 @@ OWN = "own centres"
 # first centres of its own for each round; from what the k-means at the end starts, and how often; how a round
 # starts, ends and orders constraints, all of it as in the authors' program, and the same with one set of
 # first centres for all rounds; columns of unit variance; texts without inverse document frequency
-PROGRAM = {"init": "farthest", "convergence": "first rise", "ties": "columns"}
+PROGRAM = {
+    "init": "farthest", "convergence": "first rise", "ties": "columns",
+    "full_distances": False, "refill": False,
+}  # fmt: skip
 PARAMETERS: dict[str, dict[str, Any]] = {
     LETTER: {},
     OWN: {"same_centers": False},
@@ -52,12 +55,14 @@ PARAMETERS: dict[str, dict[str, Any]] = {
     "end at first rise": {"convergence": "first rise"},
     "row by row": {"ties": "columns"},
     "as authors": {**PROGRAM, "same_centers": False},
+    "as authors, full distances": {**PROGRAM, "same_centers": False, "full_distances": True, "refill": True},
     "as authors + same centres": PROGRAM,
     "as authors + same centres by k-means++": {**PROGRAM, "init": "k-means++"},
 }
 ROWS, LABELS = "random rows", "random labels"
+PROGRAM_LABELS = "as authors + random labels"
 SCALED, COUNTS = "unit variance", "no idf"
-READINGS = (*PARAMETERS, ROWS, LABELS, SCALED, COUNTS)
+READINGS = (*PARAMETERS, PROGRAM_LABELS, ROWS, LABELS, SCALED, COUNTS)
 KINDS = {"UCI": tuple(UCI), "texts": tuple(TEXTS), "shapes": tuple(SHAPES)}
 USES = ("BCKM", "Constraints")
 FIELDS = ("task", "reading", "percent", "set")
@@ -88,11 +93,12 @@ def measure(cell: Cell, seeds: int, folder: Path) -> Row:
     constraints = draw_constraints(y, percent=int(percent), random_state=int(number))
     scores, rounds = [], []
     for seed in range(seeds):
-        parameters = {"n_init": 1, "kernel": kernel, "random_state": seed, **PARAMETERS.get(reading, {})}
+        changed = PARAMETERS.get("as authors" if reading == PROGRAM_LABELS else reading, {})
+        parameters = {"n_init": 1, "kernel": kernel, "random_state": seed, **changed}
         model = lw.BCKM.paper(k, **parameters)
         with warnings.catch_warnings(action="ignore"):
             labels = model.fit(X, constraints=constraints).labels_
-        if reading in (ROWS, LABELS):
+        if reading in (ROWS, LABELS, PROGRAM_LABELS):
             labels = cluster_votes(model, k, reading, np.random.default_rng([int(number), seed]))
         scores.append(normalized_mutual_info_score(y, labels, average_method="geometric"))
         rounds.append(model.n_rounds_)

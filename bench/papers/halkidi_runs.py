@@ -26,6 +26,7 @@ from bench.suites.constraint_sets import count_percent, draw_both_kinds
 from bench.suites.tasks import encode_classes, read_classes_csv, scale_rows
 from linkwise.cluster.feature_weights.feature_weights import find_dimensions, project
 from linkwise.cluster.metric.mmc import diagonal_weights
+from linkwise.cluster.metric.mmc_newton import newton_weights
 
 FILES = {
     "iris": "iris",
@@ -36,19 +37,23 @@ FILES = {
 }
 OURS = "FeatureWeights"
 PRINTED = "FeatureWeights of the paper"
-ROUNDS = "FeatureWeights of the paper, in rounds"
+TOGETHER = "FeatureWeights of the paper, all dimensions together"
+OPTIMUM = "FeatureWeights of the paper, from the optimum"
 MEAN_STEPS = "FeatureWeights of the paper, steps of the mean weight"
 MEAN_DENSITY = "FeatureWeights of the paper, mean density"
 LETTERS: dict[str, dict[str, Any]] = {  # what changes in `paper()`
     PRINTED: {},
-    ROUNDS: {"sequential": True},
+    TOGETHER: {"sequential": False},
+    OPTIMUM: {"start": "mmc"},
     MEAN_STEPS: {"step_base": "mean"},
     MEAN_DENSITY: {"s_dbw_factor": "mean"},
 }
 COMPETITORS = ("KMeans", "KMeans + Xing", "MPCKMeans")
 ONE_METRIC, PRIOR = "MPCKMeans, one metric", "MPCKMeans, prior"
+XING_OPTIMUM = "KMeans + Xing, optimum"
 METHODS = (*COMPETITORS, "MPCKMeans of linkwise", PRINTED, OURS)
 ONE_START = ", one start"  # follows a method: every k-means starts once, from random rows
+NEWTON = "linkwise.cluster.metric.mmc_newton"
 LINKAGES = ("complete linkage", "average linkage")
 FIELDS = ("task", "features", "space", "method", "must", "cannot", "dimensions", "pairs", "run")
 BLOBS = "blobs"  # followed by their number of rows
@@ -176,8 +181,9 @@ def cluster_rows(setting: Setting, k: int, c: lw.Constraints, seed: int, folder:
     X = rows_of(setting.task, setting.features, setting.space, setting.dimensions, folder)
     if method == "KMeans":
         return cluster_k_means(X, k, seed, one_start)
-    if method == "KMeans + Xing":
-        weights = diagonal_weights(X, c.must_link, c.cannot_link)
+    if method in ("KMeans + Xing", XING_OPTIMUM):
+        learn = diagonal_weights if method == XING_OPTIMUM else newton_weights
+        weights = learn(X, c.must_link, c.cannot_link)
         return cluster_k_means(X * np.sqrt(weights), k, seed, one_start)
     if method in LINKAGES:
         labels: np.ndarray = AgglomerativeClustering(k, linkage=method.split()[0]).fit_predict(X)
@@ -213,7 +219,7 @@ def make_weighter(
 def entries(cell: Cell) -> tuple[str, ...]:
     """Return where a cell enters linkwise."""
     space, method = cell[2], cell[3].removesuffix(ONE_START)
-    own = {"KMeans": (), "KMeans + Xing": ("MMC",), **dict.fromkeys(LINKAGES, ())}
+    own = {"KMeans": (), "KMeans + Xing": (NEWTON,), XING_OPTIMUM: ("MMC",), **dict.fromkeys(LINKAGES, ())}
     weights = {*LETTERS, OURS}
     decomposed = ("FeatureWeightClustering",) if space != "columns" or method in weights else ()
     learned = () if method in weights else own.get(method, ("MPCKMeans",))

@@ -370,6 +370,8 @@ def test_readings_share_centres_unless_they_say_otherwise(monkeypatch, folder):
     assert [reading for reading, model in zip(readings, fitted, strict=True) if not model.same_centers] == [
         "own centres",
         "as authors",
+        "as authors, full distances",
+        "as authors + random labels",
     ]
 
 

@@ -127,3 +127,27 @@ def rounds_as_printed(X, pairs, signs, draws, n_rounds, alpha_star=100.0):
         alphas.append(np.log((1 - error) / error) / 2)
         priority = priority * np.exp(-alphas[-1] * signs * h)
     return hypotheses, alphas, "rounds"
+
+
+def program_k_means(K, rows, pairs, must, max_passes=100):
+    """Algorithm 2 as the authors' public program has it, on a kernel, from given rows as centres.
+
+    It compares rows by distances without their own term K_ii, never computes those of an empty cluster anew,
+    and ends when labels come again or the inertia does not fall, with the pass before.
+    """
+    away = K.diagonal()[rows] - 2 * K[:, rows]
+    found, least, seen = None, np.inf, []
+    for _ in range(max_passes):
+        labels = one_pass(away, pairs, must)
+        if any((labels == before).all() for before in seen):
+            break
+        seen.append(labels)
+        for c in range(len(rows)):
+            members = np.flatnonzero(labels == c)
+            if len(members):
+                away[:, c] = K[np.ix_(members, members)].mean() - 2 * K[:, members].mean(axis=1)
+        inertia = (K.diagonal() + away[np.arange(len(K)), labels]).sum()
+        if not inertia < least:
+            break
+        found, least = labels, inertia
+    return found

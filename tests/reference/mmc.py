@@ -79,3 +79,37 @@ def full_least(X, c, ridge):
         method="BFGS",
         options={"gtol": 1e-8, "maxiter": 2000},
     ).fun
+
+
+# ---------------------------------------------------------------- Newton's method, as published
+def newton(X, c, tol=1e-3):
+    """Section 2.1 from weights of 1, pair after pair; the facts of the published program in words.
+
+    A step is halved while the objective falls, weights below 0 are cut, and it ends when the objective
+    changes by less than a thousandth.
+    """
+    d = X.shape[1]
+    pairs = [(X[i] - X[j]) ** 2 for i, j in c.cannot_link]
+
+    def value(a):
+        apart = sum(np.sqrt(a @ u) for u in pairs)
+        return sum(a @ (X[i] - X[j]) ** 2 for i, j in c.must_link) - np.log(apart) if apart > 0 else np.inf
+
+    a = np.ones(d)
+    while True:
+        slope, bend, apart = np.zeros(d), np.zeros((d, d)), sum(np.sqrt(a @ u) for u in pairs)
+        for u in pairs:
+            r = np.sqrt(a @ u)
+            if r > 0:
+                slope += u / (2 * r) / apart
+                bend += np.outer(u, u) / (4 * r**3) / apart
+        bend += np.outer(slope, slope) + 1e-6 * np.eye(d)
+        together = sum(((X[i] - X[j]) ** 2 for i, j in c.must_link), np.zeros(d))
+        step = np.linalg.solve(bend, together - slope)
+        share, tried = 1.0, np.maximum(a - step, 0)
+        while not np.isfinite(value(tried)) or value(np.maximum(a - share / 2 * step, 0)) < value(tried):
+            share /= 2
+            tried = np.maximum(a - share * step, 0)
+        change, a = abs(value(tried) - value(a)), tried
+        if change <= tol * abs(value(a)):
+            return a / a.mean()

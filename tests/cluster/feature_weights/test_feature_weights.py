@@ -63,7 +63,9 @@ def test_the_climb_is_the_papers(climb, seed, max_evals):
     base = "weight" if climb == "printed" else "mean"
     printed = climb != "factors"
     tune = tuning.make_step_search(0.1, base) if printed else tuning.try_factors
-    found = tune_weights(trials, None, tune, 3, mixed=not printed, until_satisfied=not printed)
+    found = tune_weights(
+        trials, None, tune, 3, start="mmc" if printed else "best", until_satisfied=not printed
+    )
 
     framework = reference.Framework(
         Z, c.must_link, c.cannot_link, points.draw_starts(Z, 3, 0, 4), max_evals, factor
@@ -145,7 +147,7 @@ def test_satisfied_constraints_come_before_validity():
 
 def test_the_preset_of_the_paper():
     known = lw.FeatureWeightClustering.paper(4, sweeps=2).get_params()
-    wanted = {"n_clusters": 4, "sequential": False, "start": "mmc", "delta": 0.1, "sweeps": 2}
+    wanted = {"n_clusters": 4, "start": "newton", "delta": 0.1, "sweeps": 2}
     printed = {"center": False, "max_evals": 10_000, "step_base": "weight", "s_dbw_factor": "printed"}
     assert known == lw.FeatureWeightClustering().get_params() | wanted | printed
 
@@ -252,7 +254,7 @@ def test_without_centring_the_rows_are_decomposed_as_they_are(shape):
 def test_without_centring_it_matters_where_the_rows_lie():
     c = lw.Constraints.sample(WINE_CLASSES, 40, 0)
     for center, same in ((True, True), (False, False)):
-        model = lw.FeatureWeightClustering.paper(3, center=center, random_state=0)
+        model = lw.FeatureWeightClustering.paper(3, center=center, start="mmc", random_state=0)
         here, far = (model.fit(WINE - offset, constraints=c).labels_ for offset in (0.0, 50.0))
         assert (partition(here) == partition(far)) == same
 
@@ -409,9 +411,10 @@ def test_it_ends_where_every_constraint_is_satisfied():
     c = lw.Constraints(178, [(0, 1)], [(0, 177)])
     model = lw.FeatureWeightClustering(3, random_state=0).fit(WINE, constraints=c)
     assert (model.n_evals_, model.history_, model.violations_) == (1, [], 0)
-    on = lw.FeatureWeightClustering.paper(3, step_base="mean", random_state=0).fit(WINE, constraints=c)
+    together = partial(lw.FeatureWeightClustering.paper, 3, sequential=False, start="mmc", random_state=0)
+    on = together(step_base="mean").fit(WINE, constraints=c)
     assert on.n_evals_ > 20
-    printed = lw.FeatureWeightClustering.paper(3, random_state=0).fit(WINE, constraints=c)
+    printed = together().fit(WINE, constraints=c)
     assert 1 < printed.n_evals_ < on.n_evals_, "most of the first weights are 0, and stay 0"
 
 

@@ -5,11 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import check_grad
+from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 
 import linkwise as lw
 from cluster.metric.problems import a_problem
 from linkwise.cluster.metric.mmc import diagonal_weights
+from linkwise.cluster.metric.mmc_newton import newton_weights
 from linkwise.cluster.metric.mmc_search import maximize_lengths, project_on_simplex
 from reference import mmc as paper
 
@@ -177,3 +179,48 @@ def test_the_gap_is_a_bound(seed, diagonal):
     assert coarse.gap <= 0.05
     assert fine.gap <= 1e-9
     assert np.log(total(fine.metric) / total(coarse.metric)) <= coarse.gap + 1e-9
+
+
+# ---------------------------------------------------------------- Newton's method
+@pytest.mark.parametrize("seed", range(12))
+def test_newton_steps_are_those_of_a_plain_program(seed):
+    X, c = a_problem(seed, d=2 + seed % 4, n_pairs=8 + seed)
+    c = lw.Constraints(len(X), c.must_link, c.cannot_link)
+    found = newton_weights(X, c.must_link, c.cannot_link)
+    np.testing.assert_allclose(found, paper.newton(X, c), rtol=1e-6, atol=1e-9)
+
+
+def test_newton_leaves_more_weights_than_the_minimum_has():
+    X, y = load_iris(return_X_y=True)
+    for seed in range(5):
+        c = lw.Constraints.sample(y, 16, random_state=seed)
+        newton, least = (learn(X, c.must_link, c.cannot_link) for learn in (newton_weights, diagonal_weights))
+        assert (newton > 0).sum() >= (least > 1e-6).sum()
+        assert newton.mean() == pytest.approx(1)
+
+
+@pytest.mark.parametrize("must", [[], [(0, 1)]])
+def test_newton_keeps_equal_weights_without_a_cannot_link_that_differs(must):
+    X = np.array([[0.0, 1.0], [2.0, 0.0], [0.0, 1.0]])
+    pairs = np.array(must, dtype=int).reshape(-1, 2), np.array([(0, 2)])
+    np.testing.assert_array_equal(newton_weights(X, *pairs), [1, 1])
+
+
+def test_newton_ends_where_steps_cut_all_weights_and_without_must_links():
+    X = np.array([[0.0, 0.0], [10.0, 0.0], [0.0, 10.0], [9.0, 9.0]])
+    none = np.empty((0, 2), dtype=int)
+    for must, cannot in (
+        (np.array([(0, 3), (1, 2)]), np.array([(0, 1)])),
+        (none, np.array([(0, 1), (1, 2)])),
+    ):
+        found = newton_weights(X, must, cannot)
+        assert np.isfinite(found).all()
+        assert found.mean() == pytest.approx(1)
+
+
+def test_newton_weighs_constraints():
+    X, y = load_iris(return_X_y=True)
+    c = lw.Constraints.sample(y, 20, random_state=1)
+    twice = newton_weights(X, np.repeat(c.must_link, 2, axis=0), np.repeat(c.cannot_link, 2, axis=0))
+    weights = 2 * np.ones(len(c.must_link)), 2 * np.ones(len(c.cannot_link))
+    np.testing.assert_allclose(newton_weights(X, c.must_link, c.cannot_link, *weights), twice, rtol=1e-9)

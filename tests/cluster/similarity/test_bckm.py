@@ -17,6 +17,7 @@ from linkwise import native
 from linkwise.cluster.similarity.co_membership import CoMembership
 from linkwise.cluster.similarity.spaces import (
     Similarities,
+    SpaceMeans,
     Vectors,
     center_products,
     make_space,
@@ -170,6 +171,67 @@ def test_all_passes_in_one_call_do_what_single_ones_do(seed, convergence, patien
     np.testing.assert_array_equal(one.broken, other.broken)
     assert (one.loss, one.n_passes) == (other.loss, other.n_passes)
     assert one.spread == pytest.approx(other.spread, rel=1e-9, abs=1e-9)
+
+
+@settings(deadline=None, max_examples=80)
+@given(st.integers(0, 10**6), st.integers(2, 8), st.booleans())
+def test_passes_of_the_program_are_those_of_a_plain_one(seed, k, with_similarities):
+    """Without the squared lengths of rows, and with clusters that stay empty; the origin is far away."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(24, 2)) + rng.normal(scale=4.0, size=2)
+    pairs = list_pairs(lw.Constraints.sample(rng.integers(0, 3, 24), 30, rng))
+    order = rng.permutation(30).astype(np.int32)
+    share = np.full(30, 1 / 30)
+    rows = rng.choice(24, k, replace=False)
+    if with_similarities:
+        lengths = (X**2).sum(axis=1)
+        space = Similarities(center_products(native.squared_distances(X, X, 1)), lengths)
+        means = SpaceMeans((space.K[:, rows].copy(), space.K.diagonal()[rows].copy()), 0.0)
+    else:
+        space = Vectors(X)
+        means = space.at(X[rows])
+    found = constrained_k_means(
+        space, means, pairs, order, share, 100, convergence="first rise", full_distances=False, refill=False
+    )
+    wanted = plain.program_k_means(X @ X.T, rows, pairs.ends[order], pairs.must[order] > 0)
+    np.testing.assert_array_equal(found.labels, wanted)
+
+
+def test_rows_far_from_the_origin_come_first_in_the_program():
+    """Two rows at equal distance from the only near centre may not share a cluster; the farther one stays."""
+    X = np.array([[9.0, 0.0], [11.0, 0.1], [30.0, 0.0]])
+    c = lw.Constraints(3, cannot_link=[(0, 1)])
+    pairs = list_pairs(c)
+    centers = np.array([[10.0, 0.0], [30.0, 0.0]])
+    run = pairs, np.zeros(1, dtype=np.int32), np.ones(1), 1
+    space = Vectors(X)
+    printed, program = (
+        constrained_k_means(space, space.at(centers), *run, full_distances=full) for full in (True, False)
+    )
+    assert (printed.labels.tolist(), program.labels.tolist()) == ([0, 1, 1], [1, 0, 1])
+
+
+def test_an_empty_cluster_is_refilled_or_keeps_its_centre():
+    X = np.array([[0.0], [1.0], [10.0], [20.0]])
+    c = lw.Constraints(4, must_link=[(0, 1)])
+    start = np.array([[0.0], [15.0], [100.0]])
+    found = [
+        lw.CKM(3, init=start, fallback=False, refill=refill).fit(X, constraints=c).n_clusters_
+        for refill in (True, False)
+    ]
+    assert found == [3, 2]
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_the_authors_presets_run_on_rows_and_kernels(kernel):
+    X, y = blobs(40, k=3)
+    c = lw.Constraints.sample(y, 60, random_state=0)
+    for method in (lw.CKM, lw.RCKM, lw.BCKM):
+        model = method.authors(3, kernel=kernel, random_state=0)
+        assert (model.full_distances, model.refill) == (False, False)
+        np.testing.assert_array_equal(
+            model.fit(X, constraints=c).labels_, model.fit(csr_array(X), constraints=c).labels_
+        )
 
 
 def test_passes_are_the_same_for_any_number_of_threads_and_for_many_clusters():
@@ -583,12 +645,13 @@ def test_plain_k_means_is_returned_only_if_asked(method, kernel, seed):
 def test_the_presets_say_what_they_change():
     common = {"convergence": "stable", "fallback": False}
     rounds = {"last_starts": 1, "first_tries": 1, "later_tries": 1}
-    program = {"init": "farthest", "convergence": "first rise", "ties": "columns"}
+    weak = {"init": "farthest", "convergence": "first rise", "full_distances": False, "refill": False}
+    program = weak | {"ties": "columns"}
     for preset, expected in (
         (lw.CKM.paper, common | {"n_init": 1}),
         (lw.CKM.authors, common | {"n_init": 1} | program),
         (lw.RCKM.paper, common | {"same_centers": True}),
-        (lw.RCKM.authors, common | {"same_centers": True, "init": "farthest", "convergence": "first rise"}),
+        (lw.RCKM.authors, common | weak | {"same_centers": True}),
         (lw.BCKM.paper, common | rounds | {"same_centers": True}),
         (lw.BCKM.authors, common | rounds | program),
     ):

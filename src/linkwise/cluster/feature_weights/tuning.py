@@ -18,11 +18,13 @@ from linkwise import native, parallel
 from linkwise.cluster import points
 from linkwise.cluster.kmeans.components import compact_labels
 from linkwise.cluster.metric.mmc import diagonal_weights
+from linkwise.cluster.metric.mmc_newton import newton_weights
 from linkwise.constraints.constraints import Constraints
 from linkwise.types import Labels, Progress
 
 Array = NDArray[np.float64]
 StepBase = Literal["mean", "weight"]
+Start = Literal["best", "mmc", "newton"]
 
 MIXES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)  # shares of the metric of the constraints, the rest is equal
 FACTORS = (0.0, 0.25, 0.5, 0.8, 0.9, 1.1, 1.25, 2.0, 4.0)
@@ -160,33 +162,33 @@ def tune_weights(
     tune: Tune,
     sweeps: int,
     *,
-    mixed: bool = True,
+    start: Start = "best",
     until_satisfied: bool = True,
 ) -> Weighting:
     """Find the best weights of the first dimensions by hill climbing.
 
     `before` is the result of an earlier round, with as many weights or fewer. ``tune(trials, best,
     dimension)`` is `try_factors` or `make_step_search`. A pass over all dimensions without improvement is
-    the last, after at most `sweeps`. With `mixed` the climb may start between equal weights and the
-    metric of the constraints, otherwise only at that metric. Unless `until_satisfied`, it continues for
-    validity when every constraint is satisfied.
+    the last, after at most `sweeps`. With `start` "best" the climb may start between equal weights and
+    the metric of the constraints; with "mmc" or "newton" only at that metric, or where Newton's method ends.
+    Unless `until_satisfied`, it continues for validity when every constraint is satisfied.
     """
-    best = _choose_start(trials, before, mixed)
+    best = _choose_start(trials, before, start)
     for _ in range(sweeps):
-        start = best
+        first = best
         for dimension in range(len(best.weights)):
             if until_satisfied and not best.broken:
                 return best
             best = tune(trials, best, dimension)
-        if trials.spent or not best.better_than(start):
+        if trials.spent or not best.better_than(first):
             break
     return best
 
 
-def _choose_start(trials: Trials, before: Weighting | None, mixed: bool) -> Weighting:
+def _choose_start(trials: Trials, before: Weighting | None, start: Start) -> Weighting:
     first: Weighting | None = None
     best: Weighting | None = None
-    for weights in _list_starts(trials.aim, before, mixed):
+    for weights in _list_starts(trials.aim, before, start):
         if best is not None and trials.spent:
             break
         found = trials(weights, first, best)
@@ -196,17 +198,18 @@ def _choose_start(trials: Trials, before: Weighting | None, mixed: bool) -> Weig
     return best
 
 
-def _list_starts(aim: Aim, before: Weighting | None, mixed: bool) -> Iterator[Array]:
+def _list_starts(aim: Aim, before: Weighting | None, start: Start) -> Iterator[Array]:
     """List first weights, of mean 1."""
     c, m = aim.constraints, aim.Z.shape[1]
-    learned = diagonal_weights(
+    learn = newton_weights if start == "newton" else diagonal_weights
+    learned = learn(
         aim.Z,
         c.must_link,
         c.cannot_link,
         must_link_weight=c.must_link_weight,
         cannot_link_weight=c.cannot_link_weight,
     )
-    yield from ((1 - t) + t * learned for t in (MIXES if mixed else MIXES[-1:]))
+    yield from ((1 - t) + t * learned for t in (MIXES if start == "best" else MIXES[-1:]))
     if before is not None:
         known = before.weights
         further = m - len(known)

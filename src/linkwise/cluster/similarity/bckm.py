@@ -5,10 +5,10 @@ constrained k-means (Algorithm 2). The constraints that a round breaks gain prio
 do in AdaBoost. Each round votes, with weight alpha, on which rows share a cluster; kernel k-means on all
 votes gives the clustering.
 
-Kept: all of it, with alpha* = 100 for a round that breaks nothing and ends the search. Settled where the
-paper is silent: equal priorities are ordered at random in every round; priorities may start at the weights of
-the constraints. If the first round breaks half of all priority, all votes are 0 as printed (lines 8, 9, 13);
-here it is used alone, with a warning.
+Kept: all of it, with alpha* = 100 for a round that breaks nothing and ends the search. Settled: equal
+priorities are ordered at random in every round, though the paper says that only the initial order is random
+(section 3.2); priorities may start at the weights of the constraints. If the first round breaks half of all
+priority, all votes are 0 as printed (lines 8, 9, 13); here it is used alone, with a warning.
 
 Changed, each by a parameter: each round starts from centres of its own, as in the authors' program; a first
 round that breaks half or more is tried up to 10 times, and a later one 3 times, before the rounds end; each
@@ -104,6 +104,11 @@ class BCKM(RoundsClusterer):
         None only `max_passes` limits it.
     ties : {"random", "columns"}, default="random"
         Order of constraints with equal priority: random; or row by row, as in the columns of a matrix.
+    full_distances : bool, default=True
+        Whether two rows are compared by their squared distances. If False, the squared length of a row is
+        left out, as in the authors' program, so rows far from the origin come first. This is slower.
+    refill : bool, default=True
+        Whether an empty cluster takes a far row. If False, it keeps its centre, as in the authors' program.
     fallback : bool, default=True
         Whether to return plain k-means if it satisfies more constraints.
     random_state : int, RandomState or None, default=None
@@ -171,6 +176,8 @@ class BCKM(RoundsClusterer):
         "convergence": [StrOptions({"repeat", "stable", "first rise"})],
         "patience": [Interval(Integral, 1, None, closed="left"), None],
         "ties": [StrOptions({"random", "columns"})],
+        "full_distances": ["boolean"],
+        "refill": ["boolean"],
         "fallback": ["boolean"],
         "random_state": ["random_state"],
     }
@@ -192,6 +199,8 @@ class BCKM(RoundsClusterer):
         convergence: Convergence = "repeat",
         patience: int | None = 10,
         ties: Ties = "random",
+        full_distances: bool = True,
+        refill: bool = True,
         fallback: bool = True,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
@@ -209,6 +218,8 @@ class BCKM(RoundsClusterer):
         self.convergence = convergence
         self.patience = patience
         self.ties = ties
+        self.full_distances = full_distances
+        self.refill = refill
         self.fallback = fallback
         self.random_state = random_state
 
@@ -237,11 +248,12 @@ class BCKM(RoundsClusterer):
 
     @classmethod
     def authors(cls, n_clusters: int = 8, **parameters: Any) -> Self:
-        """Create the method with the rounds of the authors' program.
+        """Create the method as in the authors' public program.
 
-        It is the printed method, except that each round starts from rows of its own, far apart, and ends when
-        the inertia does not fall, and that constraints of equal priority are ordered row by row. Unlike that
-        program, it compares two rows by full squared distances and refills empty clusters.
+        It is the printed method, except for the rounds. Each starts from rows of its own, far apart, compares
+        two rows without their squared lengths, leaves empty clusters as they are, and ends when the inertia
+        does not fall. Constraints of equal priority are ordered row by row. The final k-means is not in that
+        program; it is ours.
 
         Parameters
         ----------
@@ -255,7 +267,13 @@ class BCKM(RoundsClusterer):
         BCKM
             The method, not fitted.
         """
-        preset: dict[str, Any] = {"init": "farthest", "convergence": "first rise", "ties": "columns"}
+        preset: dict[str, Any] = {
+            "init": "farthest",
+            "convergence": "first rise",
+            "ties": "columns",
+            "full_distances": False,
+            "refill": False,
+        }
         return cls(n_clusters, **{**_PRINTED, **preset, **parameters})
 
     def _rounds(self, space: Space, pairs: PairList, k: int, seed: int, progress: Progress | None) -> Rounds:
@@ -352,6 +370,8 @@ class BCKM(RoundsClusterer):
             self.max_passes,
             convergence=self.convergence,
             patience=self.patience,
+            full_distances=self.full_distances,
+            refill=self.refill,
         )
 
 

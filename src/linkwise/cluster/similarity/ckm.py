@@ -75,6 +75,11 @@ class CKM(CenteredClusterer):
         None only `max_passes` limits it.
     ties : {"random", "columns"}, default="random"
         Order of constraints with equal priority: random; or row by row, as in the columns of a matrix.
+    full_distances : bool, default=True
+        Whether two rows are compared by their squared distances. If False, the squared length of a row is
+        left out, as in the authors' program, so rows far from the origin come first. This is slower.
+    refill : bool, default=True
+        Whether an empty cluster takes a far row. If False, it keeps its centre, as in the authors' program.
     fallback : bool, default=True
         Whether to return plain k-means if it satisfies more constraints.
     random_state : int, RandomState or None, default=None
@@ -131,6 +136,8 @@ class CKM(CenteredClusterer):
         "convergence": [StrOptions({"repeat", "stable", "first rise"})],
         "patience": [Interval(Integral, 1, None, closed="left"), None],
         "ties": [StrOptions({"random", "columns"})],
+        "full_distances": ["boolean"],
+        "refill": ["boolean"],
         "fallback": ["boolean"],
         "random_state": ["random_state"],
     }
@@ -146,6 +153,8 @@ class CKM(CenteredClusterer):
         convergence: Convergence = "repeat",
         patience: int | None = 10,
         ties: Ties = "random",
+        full_distances: bool = True,
+        refill: bool = True,
         fallback: bool = True,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
@@ -157,6 +166,8 @@ class CKM(CenteredClusterer):
         self.convergence = convergence
         self.patience = patience
         self.ties = ties
+        self.full_distances = full_distances
+        self.refill = refill
         self.fallback = fallback
         self.random_state = random_state
 
@@ -185,8 +196,9 @@ class CKM(CenteredClusterer):
     def authors(cls, n_clusters: int = 8, **parameters: Any) -> Self:
         """Create the method as in the authors' program, which explains the paper's figures of CKM.
 
-        It has one start from rows far apart, orders constraints row by row, ends when the inertia does not
-        fall, and never returns plain k-means.
+        It has one start from rows far apart, orders constraints row by row, compares two rows without their
+        squared lengths, leaves empty clusters as they are, ends when the inertia does not fall, and never
+        returns plain k-means.
 
         Parameters
         ----------
@@ -205,6 +217,8 @@ class CKM(CenteredClusterer):
             "n_init": 1,
             "convergence": "first rise",
             "ties": "columns",
+            "full_distances": False,
+            "refill": False,
             "fallback": False,
         }
         return cls(n_clusters, **{**preset, **parameters})
@@ -261,6 +275,8 @@ class CKM(CenteredClusterer):
                 self.max_passes,
                 convergence=self.convergence,
                 patience=self.patience,
+                full_distances=self.full_distances,
+                refill=self.refill,
             )
             found.append(run)
             if progress is not None:

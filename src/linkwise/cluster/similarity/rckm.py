@@ -58,6 +58,11 @@ class RCKM(RoundsClusterer):
     patience : int or None, default=10
         Number of passes without a better one after which a round ends, with convergence "repeat" only. With
         None only `max_passes` limits it.
+    full_distances : bool, default=True
+        Whether two rows are compared by their squared distances. If False, the squared length of a row is
+        left out, as in the authors' program, so rows far from the origin come first. This is slower.
+    refill : bool, default=True
+        Whether an empty cluster takes a far row. If False, it keeps its centre, as in the authors' program.
     fallback : bool, default=True
         Whether to return plain k-means if it satisfies more constraints.
     random_state : int, RandomState or None, default=None
@@ -120,6 +125,8 @@ class RCKM(RoundsClusterer):
         "max_passes": [Interval(Integral, 1, None, closed="left")],
         "convergence": [StrOptions({"repeat", "stable", "first rise"})],
         "patience": [Interval(Integral, 1, None, closed="left"), None],
+        "full_distances": ["boolean"],
+        "refill": ["boolean"],
         "fallback": ["boolean"],
         "random_state": ["random_state"],
     }
@@ -138,6 +145,8 @@ class RCKM(RoundsClusterer):
         max_passes: int = 100,
         convergence: Convergence = "repeat",
         patience: int | None = 10,
+        full_distances: bool = True,
+        refill: bool = True,
         fallback: bool = True,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
@@ -152,6 +161,8 @@ class RCKM(RoundsClusterer):
         self.max_passes = max_passes
         self.convergence = convergence
         self.patience = patience
+        self.full_distances = full_distances
+        self.refill = refill
         self.fallback = fallback
         self.random_state = random_state
 
@@ -181,8 +192,8 @@ class RCKM(RoundsClusterer):
     def authors(cls, n_clusters: int = 8, **parameters: Any) -> Self:
         """Create the method that comes closest to the printed figures.
 
-        The authors' program of RCKM is not public. This one has their constrained k-means, which starts from
-        rows far apart and ends when the inertia does not fall, and the same first centres in all rounds.
+        The authors' program of RCKM is not public. This one has the constrained k-means of their public
+        program, as `CKM.authors` has it but in random order, and the same first centres in all rounds.
 
         Parameters
         ----------
@@ -196,7 +207,14 @@ class RCKM(RoundsClusterer):
         RCKM
             The method, not fitted.
         """
-        program = {"same_centers": True, "init": "farthest", "convergence": "first rise", "fallback": False}
+        program = {
+            "same_centers": True,
+            "init": "farthest",
+            "convergence": "first rise",
+            "full_distances": False,
+            "refill": False,
+            "fallback": False,
+        }
         return cls(n_clusters, **{**program, **parameters})
 
     def _rounds(self, space: Space, pairs: PairList, k: int, seed: int, progress: Progress | None) -> Rounds:
@@ -217,6 +235,8 @@ class RCKM(RoundsClusterer):
                 self.max_passes,
                 convergence=self.convergence,
                 patience=self.patience,
+                full_distances=self.full_distances,
+                refill=self.refill,
             )
             hypotheses[:, t], errors[t] = weak.labels, weak.loss
             if progress is not None:

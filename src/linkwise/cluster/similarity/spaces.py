@@ -69,6 +69,9 @@ class Space(Protocol):
     def run_passes(self, means: SpaceMeans, plan: PassPlan) -> Passes | None:
         """Run constrained k-means in one call; None where there is no native code for it."""
 
+    def square_lengths(self) -> NDArray[np.float64]:
+        """Return the squared length of each row, (n,), K_ii for a kernel."""
+
 
 class Vectors:
     """Rows as they are, dense or sparse."""
@@ -129,14 +132,20 @@ class Vectors:
             return None
         return native.vector_passes(self.X, means.at, self._mean, *plan, self._threads)
 
+    def square_lengths(self) -> NDArray[np.float64]:
+        """Those of the rows as they are."""
+        return _square_lengths(self.X)
+
 
 class Similarities:
     """Rows given by their similarities, a positive semidefinite matrix."""
 
-    def __init__(self, K: NDArray[np.float64]) -> None:
+    def __init__(self, K: NDArray[np.float64], lengths: NDArray[np.float64] | None = None) -> None:
+        """`lengths` are the squared lengths of rows whose products about their mean are the similarities."""
         self.K, self.n = K, len(K)
         self._threads = parallel.n_threads()
         self._own = np.ascontiguousarray(K.diagonal())
+        self._lengths = self._own if lengths is None else lengths
 
     def choose_centers(self, k: int, rng: np.random.Generator, init: Init) -> SpaceMeans:
         """Centres at rows."""
@@ -170,6 +179,10 @@ class Similarities:
         """Run constrained k-means on the similarities."""
         to_mean, within = means.at
         return native.similarity_passes(self._symmetric, to_mean, within, *plan, self._threads)
+
+    def square_lengths(self) -> NDArray[np.float64]:
+        """The diagonal of the kernel."""
+        return self._lengths
 
     @cached_property
     def _symmetric(self) -> NDArray[np.float64]:
@@ -222,7 +235,14 @@ def make_space(X: Any, kernel: Kernel) -> Space:
     if kernel == "precomputed":
         return Similarities(check_similarities(X))
     squares = pairwise_squares(X)
-    return Similarities(scale_locally(squares) if kernel == "rbf" else center_products(squares))
+    if kernel == "rbf":
+        return Similarities(scale_locally(squares))
+    return Similarities(center_products(squares), _square_lengths(X))
+
+
+def _square_lengths(X: Any) -> NDArray[np.float64]:
+    squares = X.multiply(X) if issparse(X) else np.asarray(X, dtype=np.float64) ** 2
+    return np.asarray(squares.sum(axis=1), dtype=np.float64).ravel()
 
 
 def pairwise_squares(X: Any) -> NDArray[np.float64]:

@@ -7,6 +7,9 @@ repeat, or after some passes without improvement (`patience`). The result is the
 equal ones the pass of least inertia. With ``convergence="stable"`` only a repetition, or `max_passes`,
 ends them, and the result is the last pass, as printed (lines 40, 41). The paper has no largest number of
 passes; with many constraints labels may not repeat for thousands of them.
+
+The authors' program differs from the text in two more things: it compares two rows without the squared length
+of each (``full_distances=False``), and leaves empty clusters where they are (``refill=False``).
 """
 
 from __future__ import annotations
@@ -88,20 +91,25 @@ def constrained_k_means(
     *,
     convergence: Convergence = "repeat",
     patience: int | None = 10,
+    full_distances: bool = True,
+    refill: bool = True,
 ) -> WeakClustering:
     """Run passes from given centres until they converge.
 
     `order` has the constraints, the highest priority first, and `share` their priorities, which add up to
     1. Passes end when labels repeat ("repeat"), or after `patience` passes without a better one, with the
     best pass; when labels repeat ("stable"), with the last pass, as printed; or when the inertia does not
-    fall ("first rise"), with the pass before, as in the authors' program.
+    fall ("first rise"), with the pass before, as in the authors' program. Unless `full_distances`, the
+    squared length of a row is left out of its distances, which matters between two rows. Unless `refill`, an
+    empty cluster keeps its centre, and so the distances that it had. Passes without either run one by one.
     """
     plan = PassPlan(
         pairs.ends, pairs.must, order, share, max_passes, CONVERGENCES.index(convergence), patience or 0
     )
-    passes = space.run_passes(means, plan)
+    passes = space.run_passes(means, plan) if full_distances and refill else None
     if passes is None:
-        return _run_pass_by_pass(space, means, pairs, order, share, max_passes, convergence, patience)
+        omitted = None if full_distances else space.square_lengths()
+        return _run_pass_by_pass(space, means, pairs, plan, convergence, omitted, refill)
     return WeakClustering(
         passes.labels.astype(np.int32), passes.broken, passes.loss, passes.spread, passes.number
     )
@@ -111,35 +119,38 @@ def _run_pass_by_pass(
     space: Space,
     means: SpaceMeans,
     pairs: PairList,
-    order: NDArray[np.int32],
-    share: NDArray[np.float64],
-    max_passes: int,
+    plan: PassPlan,
     convergence: Convergence,
-    patience: int | None,
+    omitted: NDArray[np.float64] | None,
+    refill: bool,
 ) -> WeakClustering:
-    """Run the passes of a space that has no native code for all of them: that of sparse rows."""
+    """Run passes for which there is no native code: of sparse rows, or those of the authors' program.
+
+    `omitted` is what to leave out of the distances of each row when two rows are compared.
+    """
     ones = np.ones(space.n, dtype=np.int64)
     k = count_centers(means)
     known: set[int] = set()
     best: WeakClustering | None = None
     before: WeakClustering | None = None
-    for n_passes in range(1, max_passes + 1):
+    for n_passes in range(1, plan.max_passes + 1):
         near = space.two_nearest(means)
-        labels, broken = native.assign_by_priority(near, pairs.ends, pairs.must, order)
+        compared = near if omitted is None else near._replace(square=near.square - omitted)
+        labels, broken = native.assign_by_priority(compared, pairs.ends, pairs.must, plan.order)
         if (seen := hash(labels.tobytes())) in known:
             break
         known.add(seen)
         means = space.update_means(labels, means)
-        loss = float(share[broken.astype(bool)].sum())
+        loss = float(plan.share[broken.astype(bool)].sum())
         now = WeakClustering(labels, broken, loss, means.spread, n_passes)
         if convergence == "first rise" and before is not None and not now.spread > before.spread:
             return before
         if best is None or (now.loss, -now.spread) < (best.loss, -best.spread * (1 + ROUND_OFF)):
             best = now
-        elif convergence == "repeat" and patience is not None and n_passes - best.n_passes >= patience:
+        elif convergence == "repeat" and plan.patience and n_passes - best.n_passes >= plan.patience:
             break
         before = now
-        if means.empty:
+        if means.empty and refill:
             means = space.update_means(fill_empty_clusters(labels, near.square, k, ones), means)
     assert best is not None
     return best if convergence == "repeat" or before is None else before

@@ -174,10 +174,10 @@ class ClusILC(ScoredByConstraints, ClusterMixin, BaseEstimator):
 
     @classmethod
     def authors(cls, n_clusters: int | None = None, **parameters: Any) -> Self:
-        """Create the method by the label rule of the authors' program, Clus: only a must-link leads to a label.
+        """Create the method by the label rule of the authors' program: a must-link leads to an old label.
 
-        The columns are raw, as in `paper`. Clus counts an implied cannot-link once for each path of
-        must-links that leads to it; here it counts once.
+        The columns are raw, as in `paper`. The program, Clus, counts an implied cannot-link once for each
+        path of must-links that leads to it; here it counts once.
 
         Parameters
         ----------
