@@ -36,10 +36,10 @@ def read_cells(path: Path) -> Cells:
 def place_figure(
     table: str, cells: Cells, place: tuple[str, str, str], printed: float, column: str
 ) -> Figure:
-    """A printed figure beside ours. ITML has one version, which is the letter."""
+    """Place a printed figure beside ours."""
     task, method, percent = place
     default = find_mean(cells, place, column)
-    letter = default if method == "ITML" else find_mean(cells, (task, f"{method}, letter", percent), column)
+    letter = find_mean(cells, (task, f"{method}, letter", percent), column)
     authors = find_mean(cells, (task, f"{method}, authors", percent), column)
     return Figure(table, task, method, f"{percent} %", printed, letter, default, authors)
 

@@ -3,11 +3,11 @@
     python -m bench run bckm_rival_readings --data DIR [--tasks TASK,TASK] [--only METHOD] [--sets N]
         [--seeds N] [--jobs N]
 
-Each reading changes one thing of the letter (`bench.papers.bckm`), or two or three, joined by "+". The
-paper does not say from where the kernel k-means at the end starts: here from random rows, or from random
-labels; the letter draws rows far apart. BoostCluster may end before its 100 rounds. The mixtures of
-KernelBoost may see columns in their own units (all principal components but the last, without scaling), and
-in its authors' program they take must-links only and have no prior.
+Each reading changes one thing of the letter (`bench.papers.bckm`), or two, joined by "+". The paper does not
+say from where the kernel k-means at the end starts: here from random rows, or from random labels; the letter
+draws rows far apart. BoostCluster may see centred rows on unit directions. The mixtures of KernelBoost may
+see columns in their own units (all principal components but the last, without scaling), take cannot-links,
+too, or have no prior, as in its authors' program.
 
 The gap is the mean distance to the printed figures.
 """
@@ -18,8 +18,8 @@ import argparse
 import json
 import sys
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -40,10 +40,11 @@ from bench.suites.code_keys import fingerprint
 from bench.suites.constraint_sets import draw_constraints
 from linkwise.cluster.similarity import kernel_boost
 
-UNITS, MUST, NO_PRIOR = "own units", "must-links only", "no prior"
+CENTRED = "centred, unit directions"
+UNITS, BOTH, NO_PRIOR = "own units", "must-links and cannot-links", "no prior"
 CHANGES: dict[str, tuple[str, ...]] = {
-    "BSTC": (LETTER, "1 round", "5 rounds", "whitened"),
-    "KBST": (LETTER, "5 rounds", UNITS, MUST, f"{MUST} + {NO_PRIOR}"),
+    "BSTC": (LETTER, CENTRED),
+    "KBST": (LETTER, UNITS, BOTH, NO_PRIOR),
 }
 ROWS, LABELS = "random rows", "random labels"
 FAINT = 1e-3  # what is left of a prior, since a covariance may be singular
@@ -56,32 +57,21 @@ GAPS = ("method", "reading", "figures", "within", "gap")
 def make_reading(method: str, change: str, k: int, seed: int, n_columns: int) -> Any:
     """A rival of the letter with changed parameters."""
     model = make_rival(f"{method}, letter", k, seed)
-    if change.endswith(("round", "rounds")):
-        model.set_params(n_estimators=int(change.split()[0]))
-    elif change == "whitened":
-        model.set_params(whiten=True)
+    if change == CENTRED:
+        model.set_params(center=True, scale_directions=False)
+    elif change == BOTH:
+        model.set_params(with_cannot_links=True)
     elif change == UNITS:
         model.set_params(n_components=max(n_columns - 1, 1))
     return model
 
 
-@contextmanager
-def change_mixtures(change: str) -> Iterator[None]:
-    """Let the mixtures of KernelBoost ignore cannot-links, or have hardly any prior, as a reading says."""
-    find, prior = kernel_boost.find_chunklets, kernel_boost.prior_covariance
-
-    def find_without_cannot_links(n: int, must: np.ndarray, cannot: np.ndarray) -> Any:
-        return find(n, must, cannot[:0])
-
-    def weaken_prior(*args: Any) -> np.ndarray:
-        return FAINT * prior(*args)
-
-    with ExitStack() as changed:
-        if MUST in change:
-            changed.enter_context(patch.object(kernel_boost, "find_chunklets", find_without_cannot_links))
-        if NO_PRIOR in change:
-            changed.enter_context(patch.object(kernel_boost, "prior_covariance", weaken_prior))
-        yield
+def change_prior(change: str) -> AbstractContextManager[Any]:
+    """Let the mixtures of KernelBoost have hardly any prior, if a reading says so."""
+    prior = kernel_boost.prior_covariance
+    if change != NO_PRIOR:
+        return nullcontext()
+    return patch.object(kernel_boost, "prior_covariance", lambda *args: FAINT * prior(*args))
 
 
 def measure(cell: Cell, seeds: int, folder: Path) -> Row:
@@ -94,7 +84,7 @@ def measure(cell: Cell, seeds: int, folder: Path) -> Row:
     scores: dict[str, list[float]] = {LETTER: [], ROWS: [], LABELS: []}
     for seed in range(seeds):
         model = make_reading(method, change, k, seed, X.shape[1])
-        with warnings.catch_warnings(action="ignore"), change_mixtures(change):
+        with warnings.catch_warnings(action="ignore"), change_prior(change):
             labels = model.fit_predict(X, constraints=constraints)
         if model.fell_back_:
             labels = undo_fallback(model, k, seed)

@@ -19,7 +19,7 @@ PRESETS = {
     "paper()": "All that is printed and has a parameter.",
     "authors()": "All that the authors' program does and has a parameter.",
     "paper(center=True)": "The printed method, on centred rows.",
-    "paper(sequential=True)": "The printed method, in rounds of one dimension more each (Section 3.5).",
+    "paper(sequential=False)": "The printed method, with all dimensions tuned together (Algorithm 1 alone).",
 }
 
 

@@ -198,6 +198,23 @@ def test_everything_is_written_and_printed(folder, tmp_path, capsys):
         ]  # fmt: skip
 
 
+def test_lines_without_trials_stay(tmp_path):
+    """Of a method that was measured before, and of readings."""
+    path = tmp_path / "table2_raw.csv"
+    line = ("iris", "raw", "BCKM", "5", "10", "10", "0.900", "0.1", "0.99", "0.01", "lower", "7.00", "0.1")
+    newer = (*line[:6], "0.950", *line[7:])
+    other = ("iris", "raw", "BCKM, authors", *line[3:])
+    assert bckm.keep_earlier(path, [line]) == [line]
+    bckm.write_csv(path, bckm.COLUMNS, [line])
+    assert bckm.keep_earlier(path, [newer]) == [newer]
+    assert bckm.keep_earlier(path, [other]) == [line, other]
+    readings = tmp_path / "readings.csv"
+    kept = ("iris", "5", "letter", "10", "10", "0.99", "0.9", "0.1", "7", "1")
+    bckm.write_csv(readings, bckm_readings.COLUMNS, [kept])
+    added = ("iris", "1", *kept[2:])
+    assert bckm_readings.keep_earlier(readings, [added]) == [added, kept]
+
+
 def test_without_data_nothing_is_run(tmp_path):
     with pytest.raises(SystemExit, match="None of iris, ecoli"):
         bckm.main(["--data", str(tmp_path)])
@@ -282,7 +299,7 @@ def test_printed_figures_are_placed_beside_ours(tmp_path):
     found = {(f.table, f.task, f.method, f.setting): f for f in figures}
     first = found["Table 2", "iris", "BCKM", "1 %"]
     assert (first.printed, first.letter, first.default, first.authors) == (0.81, 0.8, 0.9, 0.7)
-    assert found["Table 2", "iris", "ITML", "1 %"].letter == 0.92
+    assert found["Table 2", "iris", "ITML", "1 %"].default == 0.92
     assert found["Table 4", "iris", "BCKM", "1 %"].letter == 3.5
     assert found["Table 2", "glass", "BCKM", "1 %"].verdict == "not run"
     assert not any(f.method == "CKM" and f.task.startswith("tr") for f in figures)
@@ -370,13 +387,13 @@ def test_readings_share_centres_unless_they_say_otherwise(monkeypatch, folder):
     assert [reading for reading, model in zip(readings, fitted, strict=True) if not model.same_centers] == [
         "own centres",
         "as authors",
-        "as authors, full distances",
-        "as authors + random labels",
+        "authors()",
+        "authors() + random labels",
     ]
 
 
 def test_the_reading_as_authors_is_their_preset():
-    parameters = bckm_readings.PARAMETERS["as authors"]
+    parameters = bckm_readings.PARAMETERS["authors()"]
     assert lw.BCKM.paper(3, **parameters).get_params() == lw.BCKM.authors(3).get_params()
 
 
@@ -396,15 +413,25 @@ def test_readings_of_rivals(folder, tmp_path, capsys, monkeypatch):
         assert float(letter["nmi"]) == pytest.approx(float(theirs), abs=1e-3)
 
 
-def test_mixtures_change_in_a_reading_only():
-    find, prior = kernel_boost.find_chunklets, kernel_boost.prior_covariance
-    with bckm_rival_readings.change_mixtures("must-links only + no prior"):
-        assert kernel_boost.find_chunklets is not find
-        assert kernel_boost.prior_covariance is not prior
-        must, cannot = np.array([[0, 1]]), np.array([[2, 3]])
-        without = kernel_boost.find_chunklets(4, must, cannot)
-    assert kernel_boost.find_chunklets is find
-    assert repr(without) == repr(find(4, must, cannot[:0]))
+def test_the_prior_changes_in_a_reading_only():
+    prior = kernel_boost.prior_covariance
+    Z, weight = np.random.default_rng(0).normal(size=(9, 2)), np.ones(9)
+    with bckm_rival_readings.change_prior("no prior"):
+        weak = kernel_boost.prior_covariance(Z, weight, 3)
+    np.testing.assert_allclose(weak, bckm_rival_readings.FAINT * prior(Z, weight, 3))
+    with bckm_rival_readings.change_prior("letter"):
+        assert kernel_boost.prior_covariance is prior
+    assert kernel_boost.prior_covariance is prior
+
+
+def test_the_letters_of_the_rivals_are_as_described():
+    boosted = bckm.make_rival("BSTC, letter", 3, 5).get_params()
+    assert (boosted["center"], boosted["scale_directions"], boosted["n_estimators"]) == (False, True, 100)
+    assert not bckm.make_rival("KBST, letter", 3, 5).with_cannot_links
+    assert (
+        bckm.make_rival("ITML, letter", 3, 5)[0].get_params() == lw.ITML.authors(random_state=5).get_params()
+    )
+    assert bckm.make_rival("ITML", 3, 5)[0].get_params() == lw.ITML(random_state=5).get_params()
 
 
 def test_kernel_k_means_finds_blocks():

@@ -25,6 +25,13 @@ def projection(X, T, s):
     return vector[:, positive or top[:1]]
 
 
+def printed_projection(X, T, s):
+    """The rows X on the top eigenvectors of X'TX, each times the root of its eigenvalue as printed."""
+    value, vector = np.linalg.eigh(X.T @ T @ X)
+    top = [v for v in np.argsort(-value)[:s] if value[v] > 1e-9 * abs(value).max()]
+    return X @ (vector[:, top] * np.sqrt(value[top]))
+
+
 def boosted(X, must, cannot, s, n_rounds, cluster):
     """K, and alpha of every round; ``cluster(rows, t)`` gives labels.
 

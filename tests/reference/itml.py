@@ -50,3 +50,9 @@ def least(pairs, sign, bound, gamma, start):
 
     first = np.linalg.cholesky(start).ravel()
     return minimize(of, first, method="BFGS", options={"gtol": 1e-8, "maxiter": 2000}).fun
+
+
+def histogram_bounds(squares):
+    """Bounds of the authors' program: the middles of bins 5 and 95 of 100 equal ones."""
+    width = (max(squares) - min(squares)) / 100
+    return min(squares) + 4.5 * width, min(squares) + 94.5 * width

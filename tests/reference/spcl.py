@@ -32,8 +32,8 @@ def parts(weights):
     return found
 
 
-def embedding(affinity, must_link, cannot_link, width):
-    """Rows of length 1: the first eigenvectors of N = (A + d_max I - D) / d_max."""
+def embedding(affinity, must_link, cannot_link, width, skipped=0):
+    """Rows of length 1: the first eigenvectors of N = (A + d_max I - D) / d_max that are not skipped."""
     A = affinity.copy()
     for i, j in must_link:
         A[i, j] = A[j, i] = 1
@@ -41,5 +41,5 @@ def embedding(affinity, must_link, cannot_link, width):
         A[i, j] = A[j, i] = 0
     D = np.diag(A.sum(axis=1))
     N = (A + D.max() * np.eye(len(A)) - D) / D.max()
-    vectors = np.linalg.eigh(N)[1][:, ::-1][:, :width]
+    vectors = np.linalg.eigh(N)[1][:, ::-1][:, skipped : skipped + width]
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)

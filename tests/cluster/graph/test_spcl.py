@@ -35,6 +35,20 @@ def test_eigenvectors_are_those_of_the_paper(n, seed, n_pairs):
         np.testing.assert_allclose(ours @ ours.T, wanted @ wanted.T, atol=1e-6)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_the_constant_eigenvector_may_be_left_out(seed):
+    X, y = make_blobs(20, centers=2, cluster_std=3.0, random_state=seed)
+    c = lw.Constraints.sample(y, 10, random_state=seed)
+    graph = build_neighbour_graph(X, c, 6)
+    affinity = spcl.overwrite_affinities(graph.weights, graph.node, c)
+    ours = spcl.embed_affinities(affinity, 2, skip_constant=True)
+    wanted = reference.embedding(graph.weights.toarray(), c.must_link, c.cannot_link, 2, skipped=1)
+    np.testing.assert_allclose(ours @ ours.T, wanted @ wanted.T, atol=1e-6)
+    model = lw.SPCL(2, n_neighbors=6, skip_constant=True, random_state=0).fit(X, constraints=c)
+    assert model.embedding_.shape == (20, 2)
+    assert spcl.embed_affinities(affinity[[0]][:, [0]], 2, skip_constant=True).shape == (1, 1)
+
+
 def test_a_large_graph_is_solved_by_its_factor_as_a_small_one(monkeypatch):
     X, _ = make_blobs(300, centers=3, random_state=0)
     graph = build_neighbour_graph(X, lw.Constraints(300), 10)

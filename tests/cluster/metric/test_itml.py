@@ -164,3 +164,46 @@ def test_a_metric_beyond_the_range_of_floats_raises_an_error(monkeypatch):
     monkeypatch.setattr(native, "bregman_projections", lambda *a: lost)
     with pytest.raises(ValueError, match=r"No metric keeps the bounds .* at the price gamma=1e\+06"):
         lw.ITML(gamma=1e6).fit(X, constraints=c)
+
+
+# ---------------------------------------------------------------- the authors' program
+def test_the_preset_has_the_defaults_of_the_program():
+    changed = {"bounds": "histogram", "tol": 0.01, "max_projections": 100_000, "order": "random"}
+    assert lw.ITML.authors().get_params() == lw.ITML().get_params() | changed
+    assert lw.ITML.authors(order="given").order == "given"
+
+
+def test_bounds_may_be_parts_of_a_histogram():
+    X = IRIS[:14]  # 91 pairs, so all are in it
+    squares = pdist(X, "sqeuclidean")
+    found = lw.ITML(bounds="histogram", random_state=0).fit(X).bounds_
+    np.testing.assert_allclose(found, paper.histogram_bounds(squares[squares > 0].tolist()))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_limit_of_projections_ends_after_whole_sweeps_in_a_drawn_order(seed):
+    X, c = a_problem(seed, d=3, n_pairs=40)
+    c = lw.Constraints(len(X), c.must_link, c.cannot_link)
+    n = c.n_constraints
+    model = lw.ITML(tol=0.0, max_projections=3 * n + 1, bounds=(1.0, 9.0), order="random", random_state=seed)
+    with pytest.warns(ConvergenceWarning, match="max_projections"):
+        model.fit(X, constraints=c)
+    assert model.n_iter_ == 3
+    pairs, sign, bound, gamma = stated(X, c, (1.0, 9.0))
+    order = np.random.default_rng(0).permutation(len(pairs))
+    given, drawn = (
+        paper.projections(pairs[at], sign[at], bound[at], gamma[at], np.eye(3), 3, 0.0)[0]
+        for at in (np.arange(len(pairs)), order)
+    )
+    first = lw.ITML(tol=0.0, max_iter=3, bounds=(1.0, 9.0))
+    with pytest.warns(ConvergenceWarning, match="max_iter"):
+        first.fit(X, constraints=c)
+    np.testing.assert_allclose(first.get_mahalanobis_matrix(), given, rtol=1e-6)
+    assert not np.allclose(given, drawn)  # before it converges the order matters
+    assert not np.allclose(model.get_mahalanobis_matrix(), given)
+
+
+def test_one_sweep_is_made_in_any_case():
+    c = lw.Constraints.sample(SPECIES, 50, random_state=0)
+    with pytest.warns(ConvergenceWarning):
+        assert lw.ITML(max_projections=1).fit(IRIS, constraints=c).n_iter_ == 1

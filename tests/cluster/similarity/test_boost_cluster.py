@@ -40,6 +40,42 @@ def test_rounds_are_those_of_the_formulas(n_pairs):
     assert model.n_rounds_ >= 3
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_the_preset_projects_the_rows_themselves_on_scaled_directions(seed):
+    c = lw.Constraints.sample(y, 200, seed)
+    far = SCALED + 3.0  # rows that are not about their mean
+    model = lw.BoostCluster.paper(3, n_components=4, n_estimators=3, random_state=0).fit(far, constraints=c)
+    must, cannot = matrices(c)
+    K = np.zeros((len(far), len(far)))
+    for round_, (view, labels, alpha) in enumerate(
+        zip(model._views, model.hypotheses_.T, model.alphas_, strict=True)
+    ):
+        p, q = plain.shares(K, must, cannot)
+        wanted = plain.printed_projection(far, p - q, 4)
+        found = model._seen.transform(far) @ view.directions
+        distances = [((rows[:, None] - rows) ** 2).sum(axis=2) for rows in (found, wanted)]
+        np.testing.assert_allclose(*(each / each.max() for each in distances), atol=1e-6, err_msg=str(round_))
+        K = K + alpha * (labels[:, None] == labels)
+
+
+def test_the_preset_says_what_it_changes():
+    changed = {"whiten": False, "center": False, "scale_directions": True, "fallback": False}
+    assert lw.BoostCluster.paper(4).get_params() == lw.BoostCluster(4).get_params() | changed
+    assert lw.BoostCluster.paper(4, fallback=True).fallback
+
+
+def test_plain_k_means_is_returned_only_with_the_fallback():
+    found = {
+        (fallback, seed): lw.BoostCluster(3, n_estimators=1, fallback=fallback, random_state=seed)
+        .fit(X, constraints=lw.Constraints.sample(y, 12, random_state=seed))
+        .fell_back_
+        for fallback in (True, False)
+        for seed in range(15)
+    }
+    assert any(fell for (fallback, _), fell in found.items() if fallback)
+    assert not any(fell for (fallback, _), fell in found.items() if not fallback)
+
+
 @given(st.integers(0, 10**6), st.integers(1, 4))
 def test_directions_are_the_top_eigenvectors(seed, s):
     rng = np.random.default_rng(seed)

@@ -177,3 +177,20 @@ def test_weights_of_many_rounds_vanish_without_harm():
     with np.errstate(all="raise", under="ignore"):
         model.fit(np.column_stack([y[:20], np.arange(20)]), constraints=c)
     assert np.isfinite(model.alphas_).all()
+
+
+def test_mixtures_may_take_must_links_only():
+    c = lw.Constraints.sample(y, 300, random_state=0)
+    model = lw.KernelBoost(3, n_estimators=1, with_cannot_links=False, random_state=0).fit(X, constraints=c)
+    seen = merge_identical_rows(X, standardized=True)
+    ends = seen.number[c.must_link]
+    none = np.empty((0, 2), dtype=np.int64)
+    weight = kernel_boost.row_weights(np.vstack([c.must_link, c.cannot_link]), np.zeros(300), 0.0, len(X))
+    weight = np.bincount(seen.number, weights=weight * len(seen.Z) / weight.sum())
+    wanted = cm.fit_mixture(
+        seen.Z, weight, cm.find_chunklets(len(seen.Z), ends, none), 3,
+        cm.prior_covariance(seen.Z, seen.weight.astype(float), 3), np.random.SeedSequence([0, 1]),
+    )  # fmt: skip
+    np.testing.assert_allclose(model._stages.rounds[0].mixture.mean, wanted.mean)
+    both = lw.KernelBoost(3, n_estimators=1, random_state=0).fit(X, constraints=c)
+    assert not np.allclose(both._stages.rounds[0].mixture.mean, wanted.mean)

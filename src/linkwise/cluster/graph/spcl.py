@@ -50,6 +50,9 @@ class SPCL(NearestRowClusterer):
     sigma : float, optional
         Width of the Gaussian weights, in units of the features. By default each row has its own width, the
         distance to the last of its nearest rows.
+    skip_constant : bool, default=False
+        Whether to leave out the first eigenvector, which is the same for all rows before they are scaled to
+        length 1. The published method does not say.
     n_init : int, default=10
         Number of starts of k-means.
     random_state : int, RandomState or None, default=None
@@ -90,6 +93,7 @@ class SPCL(NearestRowClusterer):
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "sigma": [Interval(Real, 0, None, closed="neither"), None],
+        "skip_constant": ["boolean"],
         "n_init": [Interval(Integral, 1, None, closed="left")],
         "random_state": ["random_state"],
     }
@@ -101,6 +105,7 @@ class SPCL(NearestRowClusterer):
         n_components: int | None = None,
         n_neighbors: int = 10,
         sigma: float | None = None,
+        skip_constant: bool = False,
         n_init: int = 10,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
@@ -108,6 +113,7 @@ class SPCL(NearestRowClusterer):
         self.n_components = n_components
         self.n_neighbors = n_neighbors
         self.sigma = sigma
+        self.skip_constant = skip_constant
         self.n_init = n_init
         self.random_state = random_state
 
@@ -118,7 +124,8 @@ class SPCL(NearestRowClusterer):
         graph = build_neighbour_graph(X, constraints, self.n_neighbors, self.sigma)
         told(1, 3)
         affinity = overwrite_affinities(graph.weights, graph.node, constraints)
-        placed = embed_affinities(affinity, min(max(self.n_components or k, min(k, 2)), affinity.shape[0]))
+        width = min(max(self.n_components or k, min(k, 2)), affinity.shape[0])
+        placed = embed_affinities(affinity, width, skip_constant=self.skip_constant)
         told(2, 3)
         labels = k_means(placed, k, seed, n_init=self.n_init).labels
         told(3, 3)
@@ -140,9 +147,15 @@ def overwrite_affinities(
     return affinity
 
 
-def embed_affinities(affinity: sp.csr_array, width: int) -> NDArray[np.float64]:
-    """(m, width) rows of length 1: the first eigenvectors of (A + d_max I - D) / d_max."""
+def embed_affinities(
+    affinity: sp.csr_array, width: int, *, skip_constant: bool = False
+) -> NDArray[np.float64]:
+    """(m, width) rows of length 1: the first eigenvectors of (A + d_max I - D) / d_max.
+
+    With `skip_constant` they begin with the second one, and are one fewer if there are no more.
+    """
     m = affinity.shape[0]
+    width = min(width + skip_constant, m)
     degree = np.asarray(affinity.sum(axis=0)).ravel()
     most = degree.max()
     if most == 0:
@@ -153,5 +166,7 @@ def embed_affinities(affinity: sp.csr_array, width: int) -> NDArray[np.float64]:
             vectors = solve_dense(normal.toarray(), width).vectors
         else:
             vectors = solve_sparse(normal, np.ones(m), width).vectors
+    if skip_constant and len(vectors) > 1:
+        vectors = vectors[1:]
     length = np.linalg.norm(vectors, axis=0)
     return np.ascontiguousarray((vectors / np.where(length > 0, length, 1)).T)

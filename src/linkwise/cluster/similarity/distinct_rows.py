@@ -56,17 +56,21 @@ def principal_axes(Z: Array, weight: NDArray[np.int64], most: int) -> Array:
     return rows.T @ found / np.sqrt(values[spanned][::-1]) if wide else found
 
 
-def merge_identical_rows(X: NDArray[Any], *, standardized: bool) -> DistinctRows:
-    """Merge identical rows and scale columns to unit standard deviation, or all by one unit."""
+def merge_identical_rows(X: NDArray[Any], *, standardized: bool, centered: bool = True) -> DistinctRows:
+    """Merge identical rows and scale columns to unit standard deviation, or all by one unit.
+
+    Unless `centered`, no mean is subtracted, and columns that never vary stay.
+    """
     _, first, number, weight = np.unique(
         X + X.dtype.type(0), axis=0, return_index=True, return_inverse=True, return_counts=True
     )  # -0.0 is 0.0
-    columns = np.flatnonzero(X.min(axis=0) != X.max(axis=0))
+    columns = np.flatnonzero(X.min(axis=0) != X.max(axis=0)) if centered else np.arange(X.shape[1])
     if not len(columns):
         columns = np.zeros(1, dtype=np.int64)
     varying = X[:, columns]
     spread = feature_spreads(varying)
     unit = replace_zeros(spread) if standardized else np.full(len(columns), find_common_unit(varying))
     mean = np.where(spread > 0, varying.mean(axis=0, dtype=np.float64), varying[0])
+    mean = mean if centered else np.zeros(len(columns))
     found = DistinctRows(np.empty((0, 0)), weight, number.ravel(), columns, mean, unit)
     return found._replace(Z=np.ascontiguousarray(found.transform(X[first])))

@@ -19,7 +19,8 @@ of all pairs is 0.25 instead of 0.72).
 Changed, and why:
 
 - All unlabelled pairs have one weight, so there is no n x n matrix of them.
-- Covariances have a prior and cannot-links act by belief propagation (`constrained_mixture`). So it works
+- Covariances have a prior and cannot-links act by belief propagation (`constrained_mixture`); the authors'
+  mixtures take must-links only (``with_cannot_links=False``). So it works
   with as many columns as rows, and with thousands of cannot-links.
 - A round with r <= 0 is dropped, and the next one begins at another start; the paper stops there.
 - Columns are in units of their standard deviations, which matters for the k-means that mixtures start from.
@@ -81,6 +82,9 @@ class KernelBoost(CenteredClusterer):
     n_components : int, default=30
         Largest number of columns; more are replaced by their first principal components and should have the
         same unit, or be scaled.
+    with_cannot_links : bool, default=True
+        Whether cannot-links keep rows in different Gaussians of a mixture. If False, only must-links form
+        mixtures, as in the authors' program; all constraints still weigh the rounds.
     n_init : int, default=10
         Number of starts of the final k-means.
     random_state : int, RandomState or None, default=None
@@ -127,6 +131,7 @@ class KernelBoost(CenteredClusterer):
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
         "decay": [Interval(Real, 0, None, closed="left")],
         "n_components": [Interval(Integral, 1, None, closed="left")],
+        "with_cannot_links": ["boolean"],
         "n_init": [Interval(Integral, 1, None, closed="left")],
         "random_state": ["random_state"],
     }
@@ -143,6 +148,7 @@ class KernelBoost(CenteredClusterer):
         n_estimators: int = 20,
         decay: float = 10.0,
         n_components: int = 30,
+        with_cannot_links: bool = True,
         n_init: int = 10,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
@@ -150,6 +156,7 @@ class KernelBoost(CenteredClusterer):
         self.n_estimators = n_estimators
         self.decay = decay
         self.n_components = n_components
+        self.with_cannot_links = with_cannot_links
         self.n_init = n_init
         self.random_state = random_state
 
@@ -222,7 +229,8 @@ class KernelBoost(CenteredClusterer):
     ) -> list[KernelRound]:
         """Run the rounds; return those that count."""
         y, ends = np.where(pairs.must, 1.0, -1.0), seen.number[pairs.ends]
-        chunklets = find_chunklets(len(seen.Z), ends[y > 0], ends[y < 0])
+        apart = ends[y < 0] if self.with_cannot_links else ends[:0]
+        chunklets = find_chunklets(len(seen.Z), ends[y > 0], apart)
         prior = prior_covariance(seen.Z, seen.weight.astype(np.float64), k)
         told, untold = np.log(pairs.weight), 0.0  # logarithms of the weights of pairs: they may become tiny
         found: list[KernelRound] = []
