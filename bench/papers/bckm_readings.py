@@ -43,8 +43,8 @@ OWN = "own centres"
 AUTHORS = "authors()"
 # first centres of its own for each round; from what the k-means at the end starts, and how often; how a round
 # starts, ends and orders constraints, all of it as in the authors' program; the same with its distances and
-# empty clusters, too (`BCKM.authors`); rounds as before, with one set of first centres for all of them; columns
-# of unit variance; texts without inverse document frequency
+# empty clusters, too (`BCKM.authors`); rounds as before, with one set of first centres for all of them;
+# columns of unit variance; texts without inverse document frequency
 PROGRAM = {"init": "farthest", "convergence": "first rise", "ties": "columns"}
 WHOLE_PROGRAM = {**PROGRAM, "same_centers": False, "full_distances": False, "refill": False}
 PARAMETERS: dict[str, dict[str, Any]] = {
