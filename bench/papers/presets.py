@@ -170,8 +170,12 @@ STUDIES = {
             'farthest="all"': change(lw.MPCKMeans, farthest="all"),
             "implied=True": change(lw.MPCKMeans, implied=True),
             "n_init=1": change(lw.MPCKMeans, n_init=1),
+            'metric="diagonal", search="file order"': change(
+                lw.MPCKMeans, metric="diagonal", search="file order"
+            ),
             "fallback=False": change(lw.MPCKMeans, fallback=False),
             "paper()": lw.MPCKMeans.paper,
+            "authors()": lw.MPCKMeans.authors,
         },
         PAIRS,
         measure_ari,
@@ -228,6 +232,8 @@ STUDIES = {
             "default": tree(lw.ClusILC),
             "standardize=False": tree(lw.ClusILC, standardize=False),
             'label_rule="any"': tree(lw.ClusILC, label_rule="any"),
+            "count_repeats=True": tree(lw.ClusILC, count_repeats=True),
+            'bound="largest"': tree(lw.ClusILC, bound="largest"),
             "paper()": tree(lw.ClusILC.paper),
             "authors()": tree(lw.ClusILC.authors),
         },

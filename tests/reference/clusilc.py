@@ -14,8 +14,11 @@ import numpy as np
 NEW = -1
 
 
-def closure(n, must, cannot):
-    """All must-links and cannot-links that follow."""
+def closure(n, must, cannot, repeats=False):
+    """All must-links and cannot-links that follow.
+
+    With `repeats`, as in their system, a cannot-link is there once for each given one that leads to it.
+    """
     group = list(range(n))
     for a, b in must:
         old, new = group[a], group[b]
@@ -23,6 +26,8 @@ def closure(n, must, cannot):
     members = {g: [i for i in range(n) if group[i] == g] for g in set(group)}
     together = [pair for rows in members.values() for pair in combinations(rows, 2)]
     foes = {tuple(sorted((group[a], group[b]))) for a, b in cannot}
+    if repeats:
+        foes = [(group[a], group[b]) for a, b in cannot]
     apart = [(a, b) for g, h in foes for a in members[g] for b in members[h]]
     return together, apart
 
@@ -65,11 +70,13 @@ def sides(must, cannot, old, n_free, near):
 class Reference:
     """The tree of the paper; ``labels``, ``heuristics`` (after each split) and ``tests`` (column, rows)."""
 
-    def __init__(self, X, must, cannot, k=None, gamma=0.5, least=2, evidence=True, weight=None, parts=None):
+    def __init__(self, X, must, cannot, k=None, gamma=0.5, least=2, evidence=True, weight=None, parts=None,
+                 program=False):  # fmt: skip
         self.X = np.asarray(X, float)  # what is tested
         self.Z = self.X - self.X.mean(axis=0) if parts is None else parts  # what the squares are made of
         self.weight = np.ones(len(self.X)) if weight is None else weight
-        self.must, self.cannot = closure(len(self.X), must, cannot)
+        self.program = program  # repeats count, and k bounds the largest label
+        self.must, self.cannot = closure(len(self.X), must, cannot, program)
         self.n_constraints = len(self.must) + len(self.cannot)
         self.k = len(self.X) if k is None else k
         self.gamma, self.least, self.evidence = gamma, least, evidence
@@ -127,12 +134,21 @@ class Reference:
                 else:
                     fixed += (self.labels[a] != self.labels[b]) == is_must
         near = [None if self.evidence else self.distances(leaf, rows, old) for rows in (yes, no)]
-        labels = sides(must, cannot, old, min(self.k - len(old), 2), near)
+        labels = sides(must, cannot, old, len(self.free(leaf, old)), near)
         if labels is None:
             return None
         others = sum(squares(self.Z, self.weight, rows) for i, rows in enumerate(self.leaves) if i != leaf)
         within = squares(self.Z, self.weight, yes) + squares(self.Z, self.weight, no)
         return self.heuristic(others + within, fixed + labels[0]), labels[1]
+
+    def free(self, leaf, old):
+        """New labels for the sides of a leaf, in order; in their system only its own one is given again."""
+        if not self.program:
+            return [c for c in range(len(old) + 2) if c not in old][: max(0, min(self.k - len(old), 2))]
+        above = max(old, default=-1) + 1
+        own = self.label[leaf]
+        again = [own] if own not in old and own < above else []
+        return [*again, *range(above, self.k)][:2]
 
     def distances(self, leaf, rows, old):
         """Squared distance of the mean of some rows to that of each label on other leaves."""
@@ -147,10 +163,10 @@ class Reference:
 
     def apply(self, split):
         leaf, column, yes, no, old, labels = split
-        chosen = [labels[0], labels[1]]
+        chosen, free = [labels[0], labels[1]], self.free(leaf, old)
         for side in (0, 1):
             if chosen[side] == NEW:
-                chosen[side] = next(c for c in range(len(old) + 2) if c not in old and c not in chosen)
+                chosen[side] = next(c for c in free if c not in chosen)
         self.leaves[leaf : leaf + 1] = [yes, no]
         self.label[leaf : leaf + 1] = chosen
         self.labels[yes], self.labels[no] = chosen

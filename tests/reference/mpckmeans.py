@@ -137,3 +137,42 @@ def printed_metrics(X, labels, centers, before, constraints, w, variance):
         trace = covariance.sum()
         found.append(1 / (covariance + (1e-6 * trace if trace > 1e-12 else variance)))
     return found
+
+
+def in_file_order(X, must_link, cannot_link, centers, w, max_passes=100):
+    """The passes of WekaUT with one diagonal metric, row after row, from given centres."""
+    X = [np.array(x, dtype=float) for x in X]
+    k, d = len(centers), len(X[0])
+    box = np.array([max(0, *(x[a] for x in X)) - min(0, *(x[a] for x in X)) for a in range(d)])
+    A, labels, value, idle = np.ones(d), [None] * len(X), np.inf, 0
+    for _ in range(max_passes):
+        before, old = value, list(labels)
+        for i, x in enumerate(X):
+            costs = []
+            for h in range(k):
+                cost = A @ (x - centers[h]) ** 2
+                for p, q in must_link:
+                    j = q if p == i else p if q == i else None
+                    if j is not None and labels[j] is not None and labels[j] != h:
+                        cost += w * (A @ (x - X[j]) ** 2)
+                for p, q in cannot_link:
+                    j = q if p == i else p if q == i else None
+                    if j is not None and labels[j] == h:
+                        cost += w * (A @ box**2 - A @ (x - X[j]) ** 2)
+                costs.append(cost)
+            labels[i] = int(np.argmin(costs))
+        centers = []
+        for h in range(k):
+            members = [x for x, label in zip(X, labels, strict=True) if label == h]
+            centers.append(np.mean(members, axis=0) if members else np.zeros(d))
+        S = sum((x - centers[label]) ** 2 for x, label in zip(X, labels, strict=True))
+        S = S + w * sum(((X[i] - X[j]) ** 2 for i, j in must_link if labels[i] != labels[j]), np.zeros(d))
+        S = S + w * sum(
+            (box**2 - (X[i] - X[j]) ** 2 for i, j in cannot_link if labels[i] == labels[j]), np.zeros(d)
+        )
+        A = len(X) / S
+        value = A @ S - len(X) * np.log(A).sum()
+        idle = idle + 1 if labels == old else 0
+        if abs(before - value) < 1e-5 or idle >= 20:
+            break
+    return labels, A

@@ -1,5 +1,7 @@
 """MPCKMeans: each step against the formulas, and what it promises."""
 
+from itertools import combinations, pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,7 +11,7 @@ from sklearn.datasets import load_iris, make_blobs
 from sklearn.metrics import adjusted_rand_score
 
 import linkwise as lw
-from linkwise.cluster.kmeans import icm, mpckmeans, penalised
+from linkwise.cluster.kmeans import icm, mpck_program, mpckmeans, penalised
 from linkwise.cluster.kmeans import metric_learning as ours
 from linkwise.cluster.kmeans import metrics as learned
 from linkwise.cluster.kmeans.components import add_implied
@@ -275,3 +277,54 @@ def test_what_grows_with_the_square_is_bounded(monkeypatch):
     monkeypatch.setattr(mpckmeans, "MOST_ROWS", 1999)
     with pytest.raises(ValueError, match='Use farthest="extreme"'):
         lw.MPCKMeans.paper(2, implied=False).fit(X, constraints=chain)
+
+
+# ---------------------------------------------------------------- the program
+def close_pairs(y, size):
+    """Make two components of `size` rows with a cannot-link between them, and a row apart from the first."""
+    one, other = np.flatnonzero(y == 0)[:size], np.flatnonzero(y == 1)[:size]
+    single = int(np.flatnonzero(y == 1)[size])
+    must = [(int(a), int(b)) for part in (one, other) for a, b in pairwise(part)]
+    return must, [(int(one[0]), int(other[0])), (int(one[0]), single)], one, other
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_program_passes_over_the_rows_in_order(seed):
+    rng = np.random.default_rng(seed)
+    y = np.arange(30) % 2
+    X = rng.normal(size=(30, 3)) * [1, 5, 0.5] + 1.5 * y[:, None] + rng.normal(scale=3, size=3)
+    must, cannot, one, other = close_pairs(y, 3)
+    model = lw.MPCKMeans.authors(2, random_state=0).fit(X, constraints=lw.Constraints(30, must, cannot))
+    every_must = [pair for part in (one, other) for pair in combinations(part.tolist(), 2)]
+    every_cannot = [*cannot[1:], *((int(i), int(j)) for i in one for j in other)]
+    starts = [X[part].mean(axis=0) for part in (one, other)]
+    labels, A = paper.in_file_order(X, every_must, every_cannot, starts, 1.0)
+    assert adjusted_rand_score(model.labels_, labels) == 1
+    np.testing.assert_allclose(model.metrics_[0], A, rtol=1e-6)
+
+
+def test_the_program_takes_large_neighbourhoods_that_are_far_apart():
+    parts = [np.arange(8), np.arange(8, 14), np.arange(14, 18), np.arange(18, 20)]
+    rows = np.repeat([[0.0], [1.0], [10.0], [11.0]], [8, 6, 4, 2], axis=0)
+    rng = np.random.default_rng(0)
+    two = mpck_program._choose_centers(rows, parts, 2, rng)
+    assert two.ravel().tolist() == [0, 10]  # 4 rows at a distance of 10, against 6 at 1 and 2 at 11
+    three = mpck_program._choose_centers(rows, parts[:1], 3, rng)
+    assert three[0] == 0
+    np.testing.assert_allclose(three[1:], rows.mean(), atol=0.01 * 11)
+    assert three[1] != three[2]
+
+
+def test_the_preset_of_the_program():
+    common = {"metric": "diagonal", "shrinkage": 0.0, "must_link_start": False, "settle_first": False}
+    common |= {"component_moves": False, "implied": True, "fallback": False, "n_init": 1}
+    assert lw.MPCKMeans.authors(4).get_params() == (
+        lw.MPCKMeans(4).get_params() | common | {"search": "file order"}
+    )
+
+
+@pytest.mark.parametrize("given", [{"metric": "full"}, {"per_cluster": True}])
+def test_the_program_has_one_diagonal_metric(given):
+    c = lw.Constraints(4, [(0, 1)])
+    with pytest.raises(ValueError, match="one diagonal metric"):
+        lw.MPCKMeans.authors(2, **given).fit(np.arange(8.0).reshape(4, 2), constraints=c)

@@ -84,12 +84,43 @@ def test_the_tree_is_that_of_the_transcription(problem, k, gamma, least, rule, w
     k = k if k is None else min(k, len(X))
     weight = np.random.default_rng(0).integers(1, 4, len(X)).astype(float) if weighted else None
     plain = Reference(X, must, cannot, k, gamma, least, rule == "evidence", weight)
-    model = lw.ClusILC.authors(k, gamma=gamma, min_samples_leaf=least, label_rule=rule)
+    model = lw.ClusILC(k, gamma=gamma, min_samples_leaf=least, label_rule=rule, standardize=False)
     model.fit(X, constraints=lw.Constraints(len(X), must, cannot), sample_weight=weight)
     np.testing.assert_allclose(model.heuristics_, plain.heuristics, atol=1e-9)
     assert model.n_leaves_ == len(plain.leaves)
     assert same_partition(model.labels_, plain.labels)
     np.testing.assert_array_equal(model.predict(X), model.labels_)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:A cannot-link separates rows .*, which are identical")
+@pytest.mark.filterwarnings("ignore:X has only .* distinct row:linkwise.cluster.base.FewerClustersWarning")
+@given(problems(), st.sampled_from([None, 1, 2, 3, 5]), st.sampled_from([0.3, 0.5, 0.9]))
+@settings(deadline=None)
+def test_the_trees_of_the_program_count_repeats_and_bound_the_largest_label(problem, k, gamma):
+    X, must, cannot = problem
+    cannot = np.unique(np.sort(cannot, axis=1), axis=0)  # a pair that is given twice counts once
+    k = k if k is None else min(k, len(X))
+    plain = Reference(X, must, cannot, k, gamma, 1, program=True)
+    model = lw.ClusILC.authors(k, gamma=gamma, min_samples_leaf=1)
+    model.fit(X, constraints=lw.Constraints(len(X), must, cannot))
+    np.testing.assert_allclose(model.heuristics_, plain.heuristics, atol=1e-9)
+    assert same_partition(model.labels_, plain.labels)
+
+
+def test_an_implied_cannot_link_counts_once_for_each_that_leads_to_it():
+    c = lw.Constraints(7, [(0, 1), (1, 2), (3, 4)], [(0, 3), (1, 4), (2, 3), (5, 6)])
+    found = [count_implied_pairs(find_linked_rows(c, with_repeats=repeats)) for repeats in (False, True)]
+    assert found == [4 + 6 + 1, 4 + 3 * 6 + 1]
+
+
+def test_well_connected_components_make_another_tree():
+    """On iris with 500 pairs, where most pairs of rows follow many times over."""
+    X, y = load_iris(return_X_y=True)
+    c = lw.Constraints.sample(y, 500, random_state=0)
+    program = lw.ClusILC.authors(3).fit(X, constraints=c)
+    once = lw.ClusILC.authors(3, count_repeats=False).fit(X, constraints=c)
+    assert program.n_leaves_ > once.n_leaves_
 
 
 @settings(deadline=None)

@@ -25,7 +25,8 @@ Kept: the objective, labels by iterated conditional modes, the metrics' closed f
 - Without constraints it is plain k-means with the plain metric.
 - If plain k-means satisfies more constraints, its result is returned (``fell_back_``).
 
-`MPCKMeans.paper` is the method as printed, without all of these; each has a parameter. Features that are the
+`MPCKMeans.paper` is the method as printed, without all of these; each has a parameter. `MPCKMeans.authors` is
+the method as WekaUT runs it (`linkwise.cluster.kmeans.mpck_program`). Features that are the
 same in all rows never count, and without constraints it, too, is plain k-means.
 
 Cost: with one metric an iteration is O(n k d + d³), after O(n d²) once (diagonal: O(n k d)); with one for
@@ -53,10 +54,12 @@ from linkwise.cluster.kmeans.metric_learning import (
 from linkwise.cluster.kmeans.metrics import (
     Kind,
     Metrics,
+    invert_covariances,
     must_link_metric,
     nearest_under_metrics,
     spherical_metrics,
 )
+from linkwise.cluster.kmeans.mpck_program import run_in_file_order
 from linkwise.cluster.kmeans.penalised import PenalisedRun
 from linkwise.cluster.kmeans.starts import PARAMETERS, draw_soft_starts
 from linkwise.cluster.points import Centers
@@ -96,6 +99,10 @@ class MPCKMeans(CenteredClusterer):
     implied : bool, default=False
         Whether constraints that follow from others count, too, with weight 1. If constraints contradict each
         other, none are added.
+    search : {"modes", "file order"}, default="modes"
+        How labels are found. "modes": rows move until no single move lowers the objective. "file order": one
+        pass over the rows an iteration, with the start, the price of a cannot-link and the end of WekaUT. It
+        has one diagonal metric, adds constraints that follow between components, and is slow.
     fallback : bool, default=True
         Whether to return plain k-means if it satisfies more constraints.
     init : {"neighbourhoods", "k-means++"} or array-like, default="neighbourhoods"
@@ -160,6 +167,7 @@ class MPCKMeans(CenteredClusterer):
         "component_moves": ["boolean"],
         "farthest": [StrOptions({"extreme", "all"})],
         "implied": ["boolean"],
+        "search": [StrOptions({"modes", "file order"})],
         "fallback": ["boolean"],
     }
 
@@ -176,6 +184,7 @@ class MPCKMeans(CenteredClusterer):
         component_moves: bool = True,
         farthest: Literal["extreme", "all"] = "extreme",
         implied: bool = False,
+        search: Literal["modes", "file order"] = "modes",
         fallback: bool = True,
         init: str | ArrayLike = "neighbourhoods",
         n_init: int = 5,
@@ -193,6 +202,7 @@ class MPCKMeans(CenteredClusterer):
         self.component_moves = component_moves
         self.farthest = farthest
         self.implied = implied
+        self.search = search
         self.fallback = fallback
         self.init = init
         self.n_init = n_init
@@ -234,6 +244,38 @@ class MPCKMeans(CenteredClusterer):
         }
         return cls(n_clusters, **{**printed, **parameters})
 
+    @classmethod
+    def authors(cls, n_clusters: int = 8, **parameters: Any) -> Self:
+        """Create the method as in WekaUT, the program of its authors' group.
+
+        All clusters share a diagonal metric without a prior. Each iteration is one pass over the rows in the
+        order of X. The one start takes the neighbourhoods, and plain k-means is never returned.
+
+        Parameters
+        ----------
+        n_clusters : int, default=8
+            Number of clusters.
+        **parameters : Any
+            Parameters of `MPCKMeans` that replace those of the preset.
+
+        Returns
+        -------
+        MPCKMeans
+            The method, not fitted.
+        """
+        program: dict[str, Any] = {
+            "metric": "diagonal",
+            "shrinkage": 0.0,
+            "must_link_start": False,
+            "settle_first": False,
+            "component_moves": False,
+            "implied": True,
+            "search": "file order",
+            "fallback": False,
+            "n_init": 1,
+        }
+        return cls(n_clusters, **{**program, **parameters})
+
     def _fit(
         self, X: NDArray[Any], constraints: Constraints, k: int, seed: int, progress: Progress | None
     ) -> Labels:
@@ -246,6 +288,8 @@ class MPCKMeans(CenteredClusterer):
         stop = (self.max_iter, self.tol)
         if constraints.n_constraints == 0:
             return self._keep(penalised.run_plain_k_means(X, self._plain_starts(X, k, seed), *stop), metrics)
+        if self.search == "file order":
+            return self._fit_in_file_order(X, constraints, k, seed)
         wanted = constraints
         if self.implied:
             constraints = add_implied(constraints)
@@ -276,6 +320,17 @@ class MPCKMeans(CenteredClusterer):
         plain = penalised.improve_by_plain(X, wanted, best.labels, starts, *stop)
         self.fell_back_ = plain is not None
         return self._keep(best, learned) if plain is None else self._keep(plain, metrics)
+
+    def _fit_in_file_order(self, X: NDArray[Any], constraints: Constraints, k: int, seed: int) -> Labels:
+        if self.metric == "full" or self.per_cluster:
+            given = 'metric="full"' if self.metric == "full" else "per_cluster=True"
+            raise ValueError(
+                f'search="file order" has one diagonal metric, but {given}. Set metric="diagonal" and '
+                'per_cluster=False, or search="modes".'
+            )
+        run = run_in_file_order(X, constraints, k, self.w, rng_at(seed), self.max_iter)
+        variances = invert_covariances(1 / run.weights[None])
+        return self._keep(PenalisedRun(run.labels, run.centers, run.objective, run.n_iter), variances)
 
     def _plain_starts(self, X: NDArray[Any], k: int, seed: int) -> list[Centers]:
         return draw_soft_starts(X, Constraints(len(X)), self.n_clusters, k, seed, self.init, self.n_init)

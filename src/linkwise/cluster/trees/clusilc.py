@@ -15,7 +15,8 @@ Settled where the paper is silent, as its authors' system does: a side may have 
 must-link leads to it (``label_rule="evidence"``), since otherwise a side without constraints fits any label
 and clusters merge at random; thresholds are tried from large to small, and the first of equals wins.
 `ClusILC.paper` allows any old label, as the text does; of labels that fit equally well it takes a new one,
-then the one whose rows have the nearest mean. Changed: every attribute counts equally
+then the one whose rows have the nearest mean. `ClusILC.authors` is their system in
+two more things: repeated implied cannot-links and a bound on the largest label. Changed: every attribute counts equally
 (``standardize=True``), so the result does not depend on units. Added: a beam of trees, nominal columns,
 weights of rows, bounds on the size of the tree.
 
@@ -66,6 +67,12 @@ class ClusILC(ScoredByConstraints, ClusterMixin, BaseEstimator):
         Smallest number of rows (or weight, with `sample_weight`) of a leaf.
     label_rule : {"evidence", "any"}, default="evidence"
         Which old labels a side of a split may get: only those that a must-link leads to, or any.
+    count_repeats : bool, default=False
+        Whether an implied cannot-link counts once for each cannot-link between the two components, as in the
+        authors' program. Then well-connected components count far more than others.
+    bound : {"labels", "largest"}, default="labels"
+        What `n_clusters` bounds: the number of labels; or the largest one, numbered from 1, although lower
+        numbers may be unused, as in the authors' program.
     standardize : bool, default=True
         Whether every column counts equally in the sum of squares. X itself does not change.
     nominal : sequence of int, default=()
@@ -124,6 +131,8 @@ class ClusILC(ScoredByConstraints, ClusterMixin, BaseEstimator):
         "gamma": [Interval(Real, 0, 1, closed="both")],
         "min_samples_leaf": [Interval(Integral, 1, None, closed="left")],
         "label_rule": [StrOptions({"evidence", "any"})],
+        "count_repeats": ["boolean"],
+        "bound": [StrOptions({"labels", "largest"})],
         "standardize": ["boolean"],
         "nominal": ["array-like"],
         "max_leaves": [Interval(Integral, 1, None, closed="left"), None],
@@ -138,6 +147,8 @@ class ClusILC(ScoredByConstraints, ClusterMixin, BaseEstimator):
         gamma: float = 0.5,
         min_samples_leaf: int = 2,
         label_rule: Literal["evidence", "any"] = "evidence",
+        count_repeats: bool = False,
+        bound: Literal["labels", "largest"] = "labels",
         standardize: bool = True,
         nominal: Sequence[int] = (),
         max_leaves: int | None = None,
@@ -148,6 +159,8 @@ class ClusILC(ScoredByConstraints, ClusterMixin, BaseEstimator):
         self.gamma = gamma
         self.min_samples_leaf = min_samples_leaf
         self.label_rule = label_rule
+        self.count_repeats = count_repeats
+        self.bound = bound
         self.standardize = standardize
         self.nominal = nominal
         self.max_leaves = max_leaves
@@ -174,10 +187,10 @@ class ClusILC(ScoredByConstraints, ClusterMixin, BaseEstimator):
 
     @classmethod
     def authors(cls, n_clusters: int | None = None, **parameters: Any) -> Self:
-        """Create the method by the label rule of the authors' program: a must-link leads to an old label.
+        """Create the method as in the authors' program, Clus, whose trees the paper's figures show.
 
-        The columns are raw, as in `paper`. The program, Clus, counts an implied cannot-link once for each
-        path of must-links that leads to it; here it counts once.
+        An old label needs a must-link that leads to it. An implied cannot-link counts once for each given one
+        that leads to it, and `n_clusters` bounds the largest label. The columns are raw, as in `paper`.
 
         Parameters
         ----------
@@ -191,7 +204,8 @@ class ClusILC(ScoredByConstraints, ClusterMixin, BaseEstimator):
         ClusILC
             The method, not fitted.
         """
-        return cls(n_clusters, **{"standardize": False, **parameters})
+        program = {"standardize": False, "count_repeats": True, "bound": "largest"}
+        return cls(n_clusters, **{**program, **parameters})
 
     def fit(
         self,
@@ -259,7 +273,7 @@ class ClusILC(ScoredByConstraints, ClusterMixin, BaseEstimator):
         )
         each = (columns.features**2).sum(axis=1)
         squares = float(each.sum() if weight is None else weight @ each)
-        linked, n_rows = find_linked_rows(constraints), len(X)
+        linked, n_rows = find_linked_rows(constraints, with_repeats=self.count_repeats), len(X)
         per_square = price_square(self.gamma, squares)
         tie = MARGIN / per_square if per_square else np.inf
         return GrowthProblem(
@@ -271,6 +285,7 @@ class ClusILC(ScoredByConstraints, ClusterMixin, BaseEstimator):
             len(constraints.conflicts),
             self.gamma,
             n_rows if self.n_clusters is None else self.n_clusters,
+            self.bound == "labels",
             self.label_rule == "evidence",
             n_rows if self.max_leaves is None else self.max_leaves,
             n_rows if self.max_depth is None else self.max_depth,

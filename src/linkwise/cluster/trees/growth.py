@@ -41,6 +41,8 @@ class GrowthProblem:
     """Of them those that any clustering breaks."""
     gamma: float
     most_labels: int
+    bounds_number: bool
+    """Whether `most_labels` bounds the number of labels, not the largest of them plus 1."""
     evidence: bool
     max_leaves: int
     max_depth: int
@@ -211,8 +213,22 @@ def list_old_labels(tree: GrowingTree, own: int) -> list[int]:
 
 def count_new_labels(problem: GrowthProblem, tree: GrowingTree, own: int) -> int:
     """Count the new labels that are allowed for the sides of a leaf with this label, at most two."""
-    n_old = len(tree.bearers) - (tree.bearers[own] == 1)
-    return min(problem.most_labels - n_old, 2)
+    return len(list_new_labels(problem, tree, own))
+
+
+def list_new_labels(problem: GrowthProblem, tree: GrowingTree, own: int) -> list[int]:
+    """List the new labels that are allowed, at most two, in the order in which sides get them.
+
+    If the bound is on their number, every number without a leaf is free. If it is on the largest, only that
+    of the leaf itself and those above all others are.
+    """
+    old = list_old_labels(tree, own)
+    above = range(1 + max(old, default=-1), problem.most_labels)
+    if problem.bounds_number:
+        free = [label for label in range(len(old) + 2) if label not in old]
+        return free[: max(0, min(problem.most_labels - len(old), 2))]
+    is_free = own not in old and own < 1 + max(old, default=-1)
+    return [*([own] if is_free else []), *above[:2]][:2]
 
 
 def view_leaves(problem: GrowthProblem, tree: GrowingTree) -> GrowingTree:
@@ -323,7 +339,8 @@ def choose_labels(
     """Choose the labels of both sides, the yes side first; of both orders the one that breaks less."""
     own = int(tree.labels[at])
     old, n_free = list_old_labels(tree, own), count_new_labels(problem, tree, own)
-    must, cannot = np.pad(counts, ((0, 0), (0, 0), (0, len(old) + 1)))  # labels that are newer than the view
+    newer = 1 + max(tree.bearers)  # labels beyond those of the view, at most
+    must, cannot = np.pad(counts, ((0, 0), (0, 0), (0, newer)))
     near = np.zeros((2, 1 + max(tree.bearers)))
     if not problem.evidence:
         near = label_distances(tree, at, totals)
@@ -350,7 +367,7 @@ def choose_labels(
     labels = [found[1][0], found[1][1]]
     for side in (0, 1):
         if labels[side] == NEW:
-            labels[side] = next(c for c in range(len(old) + 2) if c not in old and c not in labels)
+            labels[side] = next(c for c in list_new_labels(problem, tree, own) if c not in labels)
     return labels[0], labels[1]
 
 
