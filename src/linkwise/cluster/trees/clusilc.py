@@ -11,12 +11,12 @@ where the constraints include all implied ones. The two sides of a split get dif
 ones.
 
 Kept: the heuristic, the global choice of the leaf, labels by both orders, at most `n_clusters` labels.
-Settled where the paper is silent, as its authors' system does: a side may have an old label only if a
-must-link leads to it (``label_rule="evidence"``), since otherwise a side without constraints fits any label
-and clusters merge at random; thresholds are tried from large to small, and the first of equals wins.
+Settled where the paper is silent, as its authors' system does: a side may have an old label only if a must-
+link leads to it (``label_rule="evidence"``), since otherwise a side without constraints fits any label and
+clusters merge at random; thresholds are tried from large to small, and the first of equals wins.
 `ClusILC.paper` allows any old label, as the text does; of labels that fit equally well it takes a new one,
-then the one whose rows have the nearest mean. `ClusILC.authors` is their system in
-two more things: repeated implied cannot-links and a bound on the largest label. Changed: every attribute counts equally
+then the one whose rows have the nearest mean. `ClusILC.authors` is their system in two more things: repeated
+implied cannot-links and a bound on the largest label. Changed: every attribute counts equally
 (``standardize=True``), so the result does not depend on units. Added: a beam of trees, nominal columns,
 weights of rows, bounds on the size of the tree.
 
