@@ -1,9 +1,14 @@
 """Printed figures of a paper beside ours, each with a verdict and, where they differ, the reason.
 
-A figure is reproduced if the printed method gives it within `TOLERANCE`, to both sides. One that is not is
-higher or lower. ``targets/explanations.toml`` holds the reason for a difference, and where it was measured.
-Other reasons follow from a measured table (`bench.papers.derived_reasons`). A difference without a reason is
-unexplained.
+Three versions are judged apart: the text and nothing else (the letter); the authors' program, or the preset
+that follows it; and a reading of what the text leaves open that was chosen by its result, on runs that did
+not choose it. A version gives a figure if it is within `TOLERANCE`, to both sides, or for numbers of rounds
+within `SHARE` or two standard errors. Each figure counts once: for the letter if it gives it, else for the
+program, else for the reading.
+
+A letter that does not give it is higher or lower. ``targets/explanations.toml`` holds the reason for a
+difference, and where it was measured. Other reasons follow from a measured table
+(`bench.papers.derived_reasons`). A difference without a reason is unexplained.
 """
 
 from __future__ import annotations
@@ -12,14 +17,19 @@ import math
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from bench.results import write_csv
 from bench.suites.cell_store import Row
 
 TOLERANCE = 0.05
+SHARE = 0.1  # of a printed number of rounds
+PROGRAM = "The authors' program gives it."
+READING = "A reading that was chosen by its result gives it, in runs that did not choose it."
+COUNTED = ("as printed", "as the program", "by a reading")
+NONE = "none of them"
 COMPARED = ("reproduced", "higher", "lower")
 VERDICTS = (*COMPARED, "not run", "not testable")
 FIELDS = (
@@ -31,9 +41,17 @@ FIELDS = (
     "letter",
     "default",
     "authors",
+    "reading",
     "verdict",
+    "authors_verdict",
+    "reading_verdict",
+    "letter_runs",
+    "authors_runs",
+    "reading_runs",
+    "counted",
     "reason",
 )
+RUNS = ("letter_runs", "authors_runs", "reading_runs")
 EXPLANATIONS = Path(__file__).resolve().parent / "targets" / "explanations.toml"
 
 
@@ -53,12 +71,18 @@ class Figure:
         The paper's.
     letter : float or None
         Of the printed method; None if it was not run.
-    default, authors : float or None
-        Of our default, and of the authors' program or the preset that follows it.
+    default, authors, reading : float or None
+        Of our default, of the authors' program or the preset that follows it, and of a chosen reading.
     digits : int
         Decimals of the printed figure; ours is rounded to them before the two are compared.
     is_p : bool
         Whether it is the p-value of a test; NaN then stands for samples without variance, not testable.
+    is_count : bool
+        Whether it is a mean number of rounds.
+    errors : dict of float
+        Standard errors of a count by version: "letter", "authors", "reading".
+    runs : dict of str
+        What each version rests on.
     """
 
     table: str
@@ -71,16 +95,36 @@ class Figure:
     authors: float | None = None
     digits: int = 2
     is_p: bool = False
+    reading: float | None = None
+    is_count: bool = False
+    errors: Mapping[str, float] = field(default_factory=dict)
+    runs: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def verdict(self) -> str:
         """Whether the printed method gives the printed figure: one of `VERDICTS`."""
-        if self.letter is None or math.isnan(self.letter):
-            return "not testable" if self.letter is not None and self.is_p else "not run"
-        difference = round(self.letter, self.digits) - self.printed
-        if abs(difference) <= TOLERANCE + 1e-9:
+        return self.judge("letter")
+
+    def judge(self, version: str) -> str:
+        """Whether a version ("letter", "authors", "reading") gives the printed figure: one of `VERDICTS`."""
+        value: float | None = getattr(self, version)
+        if value is None or math.isnan(value):
+            return "not testable" if value is not None and self.is_p else "not run"
+        difference = round(value, self.digits) - self.printed
+        tolerance = TOLERANCE
+        if self.is_count:
+            tolerance = max(SHARE * self.printed, 2 * self.errors.get(version, 0.0))
+        if abs(difference) <= tolerance + 1e-9:
             return "reproduced"
         return "higher" if difference > 0 else "lower"
+
+    @property
+    def counted(self) -> str:
+        """For which version it counts, one of `COUNTED`; empty for none."""
+        for version, name in zip(("letter", "authors", "reading"), COUNTED, strict=True):
+            if self.judge(version) == "reproduced":
+                return name
+        return ""
 
 
 @dataclass(frozen=True)
@@ -135,7 +179,9 @@ def explain(paper: str, figure: Figure, explanations: Iterable[Explanation]) -> 
     if figure.verdict not in ("higher", "lower"):
         return ""
     found = find_explanation(paper, figure, explanations)
-    return found.reason if found else "unexplained"
+    if found:
+        return found.reason
+    return {COUNTED[1]: PROGRAM, COUNTED[2]: READING}.get(figure.counted, "unexplained")
 
 
 def find_needless(paper: str, figures: Iterable[Figure], explanations: Iterable[Explanation]) -> list[str]:
@@ -172,8 +218,10 @@ def write_figures(
             figure.method,
             figure.setting,
             f"{figure.printed:.{figure.digits}f}",
-            *(_format(value, figure.digits) for value in (figure.letter, figure.default, figure.authors)),
-            figure.verdict,
+            *(_format(getattr(figure, version), figure.digits) for version in FIELDS[5:9]),
+            *(figure.judge(version) for version in ("letter", "authors", "reading")),
+            *(figure.runs.get(version, "") for version in ("letter", "authors", "reading")),
+            figure.counted,
             explain(paper, figure, explanations),
         )
         for figure in figures
@@ -190,7 +238,8 @@ def lay_out(figures: Iterable[Figure]) -> tuple[list[str], list[list[str]]]:
     """Lay the figures of one table out: a line for each task and setting, a column for each method.
 
     A cell holds the printed figure, that of the letter, of the default, and, where it was run, of the
-    authors' program. An arrow says where the letter is higher or lower.
+    authors' program. An arrow says where the letter is higher or lower, and "(program)" or "(reading)" which
+    other version gives the printed figure.
     """
     figures = list(figures)
     methods = list(dict.fromkeys(figure.method for figure in figures))
@@ -207,6 +256,7 @@ def _tell(figure: Figure) -> str:
     versions = [figure.letter, figure.default, figure.authors]
     ours = [_format(value, figure.digits - 1) for value in versions if value is not None]
     arrow = {"higher": " ↑", "lower": " ↓"}.get(figure.verdict, "")
+    arrow += {COUNTED[1]: " (program)", COUNTED[2]: " (reading)"}.get(figure.counted, "")
     return " / ".join([f"{figure.printed:.{figure.digits}f}", *(ours or ["not run"])]) + arrow
 
 
@@ -222,15 +272,18 @@ def write_layouts(folder: Path, paper: str, figures: Iterable[Figure]) -> None:
 
 def write_differences(path: Path, lines: Iterable[Row]) -> None:
     """Write the figures that are higher or lower than printed, with the reasons."""
-    fields = [field for field in FIELDS if field not in ("default", "authors")]
+    fields = [name for name in FIELDS if name not in ("default", "authors", "reading", *RUNS)]
     differing = [line for line in lines if line["verdict"] in ("higher", "lower")]
-    write_csv(path, fields, ([line[field] for field in fields] for line in differing))
+    write_csv(path, fields, ([line[name] for name in fields] for line in differing))
 
 
 def count_verdicts(lines: Iterable[Row]) -> Counter[str]:
-    """Figures by verdict; those that differ for no known reason are also counted as "unexplained"."""
+    """Count figures by verdict and by what they count for, and those that differ for no known reason."""
     counts: Counter[str] = Counter()
     for line in lines:
         counts[line["verdict"]] += 1
+        verdicts = [line[name] for name in ("verdict", "authors_verdict", "reading_verdict")]
+        if any(verdict in COMPARED for verdict in verdicts):
+            counts[line["counted"] or NONE] += 1
         counts["unexplained"] += line["reason"] == "unexplained"
     return counts

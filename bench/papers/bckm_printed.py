@@ -7,7 +7,9 @@ sonar, ecoli and libras. Table 3 has times of MATLAB programs, which nothing her
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from bench.figures import Figure
 from bench.harness import read_target
@@ -19,13 +21,18 @@ Cells = dict[tuple[str, str, str], Row]
 def read_figures(results: Path) -> Iterator[Figure]:
     """All figures that can be compared."""
     cells = read_cells(results / "bckm" / "table2_raw.csv")
+    errors, readings = read_errors(results / "bckm"), read_readings(results / "bckm" / "chosen.csv")
     for row in read_target("bckm_table2.csv"):
         if not row["misprint"]:
             place = row["task"], row["method"], row["percent"]
-            yield place_figure("Table 2", cells, place, float(row["nmi"]), "nmi")
+            figure = place_figure("Table 2", cells, place, float(row["nmi"]), "nmi")
+            chosen = readings.get(place)
+            runs = figure.runs | chosen["runs"] if chosen else figure.runs
+            yield replace(figure, reading=chosen and chosen["reading"], runs=runs)
     for row in read_target("bckm_table4.csv"):
         place = row["task"], "BCKM", row["percent"]
-        yield place_figure("Table 4", cells, place, float(row["rounds"]), "rounds")
+        figure = place_figure("Table 4", cells, place, float(row["rounds"]), "rounds")
+        yield replace(figure, is_count=True, errors=errors.get(place, {}))
 
 
 def read_cells(path: Path) -> Cells:
@@ -41,7 +48,36 @@ def place_figure(
     default = find_mean(cells, place, column)
     letter = find_mean(cells, (task, f"{method}, letter", percent), column)
     authors = find_mean(cells, (task, f"{method}, authors", percent), column)
-    return Figure(table, task, method, f"{percent} %", printed, letter, default, authors)
+    named = {"letter": f"{method}, letter", "authors": f"{method}, authors"}
+    found = {version: cells.get((task, name, percent)) for version, name in named.items()}
+    runs = {version: tell_runs(row) for version, row in found.items() if row}
+    return Figure(table, task, method, f"{percent} %", printed, letter, default, authors, runs=runs)
+
+
+def tell_runs(row: Row) -> str:
+    """Say what a mean rests on."""
+    return f"{row['sets']} sets of constraints, {row['starts']} starts each"
+
+
+def read_errors(folder: Path) -> dict[tuple[str, str, str], dict[str, float]]:
+    """Standard errors of rounds by version."""
+    errors: dict[tuple[str, str, str], dict[str, float]] = {}
+    for row in read_rows(folder / "differences.csv"):
+        if row["table"] == "Table 4":
+            place = row["task"], row["method"], row["percent"].split(" ")[0]
+            errors.setdefault(place, {})[row["version"]] = float(row["error"])
+    return errors
+
+
+def read_readings(path: Path) -> dict[tuple[str, str, str], dict[str, Any]]:
+    """Figures of readings that were chosen by their result, in runs that did not choose them."""
+    return {
+        (row["task"], row["method"], row["percent"]): {
+            "reading": float(row["nmi"]),
+            "runs": {"reading": tell_runs(row)},
+        }
+        for row in read_rows(path)
+    }
 
 
 def find_mean(cells: Cells, place: tuple[str, str, str], column: str) -> float | None:

@@ -40,7 +40,7 @@ from bench.suites.summaries import mean_of
 
 LETTER = "letter"
 OWN = "own centres"
-AUTHORS = "authors()"
+AUTHORS, AUTHORS_SAME = "authors()", "authors() + same centres"
 # first centres of its own for each round; from what the k-means at the end starts, and how often; how a round
 # starts, ends and orders constraints, all of it as in the authors' program; the same with its distances and
 # empty clusters, too (`BCKM.authors`); rounds as before, with one set of first centres for all of them;
@@ -57,11 +57,12 @@ PARAMETERS: dict[str, dict[str, Any]] = {
     "row by row": {"ties": "columns"},
     "as authors": {**PROGRAM, "same_centers": False},
     AUTHORS: WHOLE_PROGRAM,
+    AUTHORS_SAME: {**WHOLE_PROGRAM, "same_centers": True},
     "as authors + same centres": PROGRAM,
     "as authors + same centres by k-means++": {**PROGRAM, "init": "k-means++"},
 }
 ROWS, LABELS = "random rows", "random labels"
-AUTHORS_LABELS = "authors() + random labels"
+AUTHORS_LABELS = "authors() + same centres + random labels"
 SCALED, COUNTS = "unit variance", "no idf"
 READINGS = (*PARAMETERS, AUTHORS_LABELS, ROWS, LABELS, SCALED, COUNTS)
 KINDS = {"UCI": tuple(UCI), "texts": tuple(TEXTS), "shapes": tuple(SHAPES)}
@@ -94,7 +95,7 @@ def measure(cell: Cell, seeds: int, folder: Path) -> Row:
     constraints = draw_constraints(y, percent=int(percent), random_state=int(number))
     scores, rounds = [], []
     for seed in range(seeds):
-        changed = PARAMETERS.get(AUTHORS if reading == AUTHORS_LABELS else reading, {})
+        changed = PARAMETERS.get(AUTHORS_SAME if reading == AUTHORS_LABELS else reading, {})
         parameters = {"n_init": 1, "kernel": kernel, "random_state": seed, **changed}
         model = lw.BCKM.paper(k, **parameters)
         with warnings.catch_warnings(action="ignore"):

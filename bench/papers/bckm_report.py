@@ -8,7 +8,8 @@ It runs no method. It reads what `bench.papers.bckm` and `bench.papers.bckm_figu
 - ``differences.csv``: each printed figure of BCKM, CKM and RCKM beside ours, with standard errors over sets
   of constraints, and the distance in standard errors of a difference ("z"). The paper has ten sets, too, so
   its standard error is taken as ours for ten sets. A distance below 2 may be chance. Figures that rest on
-  fewer than three sets of constraints are left out,
+  fewer than three sets of constraints are left out. Lines of versions without trials stay as they are,
+- ``chosen.csv``: readings that were chosen by their result, on sets of constraints that did not choose them,
 - ``comparisons.csv``: in how many settings BCKM is better than CKM and RCKM by default,
 - ``table2_ours.csv``: the lines of BCKM, CKM and RCKM in Table 2,
 - ``printed.png``: our figures over those printed, in three versions.
@@ -29,12 +30,20 @@ from bench.harness import format_table
 from bench.papers.bckm import OURS, PERCENT, SEVEN, VERSIONS, group_trials
 from bench.papers.bckm_claims import COLUMNS, MANY, Place, Trials, check_claims
 from bench.papers.bckm_printed import read_figures
+from bench.papers.bckm_readings import KINDS
 from bench.plots import save_small
 from bench.results import RESULTS, write_csv
 from bench.suites.cell_store import Row, read_rows
 from bench.suites.results import COLOURS
 
 SETS = 10  # of constraints, in the paper
+CHOSEN = (  # file, method, reading, and the kinds of data
+    ("readings.csv", "BCKM", "authors() + same centres", ("UCI", "texts")),
+    ("readings.csv", "BCKM", "authors() + same centres + random labels", ("shapes",)),
+    ("rival_readings.csv", "BSTC", "random labels", ("UCI",)),
+)
+CHOSEN_FIELDS = ("task", "method", "percent", "reading", "sets", "starts", "nmi")
+NEEDED = ("BCKM", "CKM", "RCKM", "PCP, letter")  # that claims compare
 EQUAL = 0.01  # NMI
 COMPARISONS = ("than", "better", "equal", "worse", "settings", "equal_on", "worse_on")
 DIFFERENCES = ("table", "task", "method", "percent", "version", "printed", "ours", "error", "z", "within")
@@ -67,6 +76,24 @@ def build_differences(results: Path, cells: Mapping[Place, list[Row]]) -> list[t
                 "tolerance" if is_within else "chance" if abs(z) < 2 else "neither",
             ))  # fmt: skip
     return lines
+
+
+def keep_earlier(path: Path, lines: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """Add the lines of an earlier table for versions of which there are no trials."""
+    found = {line[:5]: line for line in lines}
+    earlier = {tuple(row.values())[:5]: tuple(row.values()) for row in read_rows(path)}
+    return [found.get(key, line) for key, line in (earlier | found).items()]
+
+
+def list_chosen(folder: Path) -> list[tuple[str, ...]]:
+    """List the means of readings that were chosen by their result."""
+    return [
+        (row["task"], method, row["percent"], reading, row["sets"], row["starts"], row["nmi"])
+        for file, method, reading, kinds in CHOSEN
+        for row in read_rows(folder / file)
+        if row["reading"] == reading and row.get("method", method) == method
+        if any(row["task"] in KINDS[kind] for kind in kinds)
+    ]
 
 
 def count_differences(lines: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
@@ -141,18 +168,22 @@ def main(arguments: list[str] | None = None) -> int:
     results = options.out
     out, drawn = results / "bckm", results / "bckm_figures"
     cells = read_trials(out / "trials_raw.csv", reuse=options.reuse)
-    claims = check_claims(cells, read_rows(drawn / "figure2.csv"), read_rows(drawn / "figure3.csv"))
-    write_csv(out / "claims.csv", COLUMNS, claims)
-    differences = build_differences(results, cells)
+    if all(any(method == wanted for _, method, _ in cells) for wanted in NEEDED):
+        claims = check_claims(cells, read_rows(drawn / "figure2.csv"), read_rows(drawn / "figure3.csv"))
+        write_csv(out / "claims.csv", COLUMNS, claims)
+        write_csv(out / "comparisons.csv", COMPARISONS, compare_defaults(cells))
+        print(format_table(COLUMNS, claims))
+    else:
+        print(f"Claims and comparisons stay as they are. They need trials of {', '.join(NEEDED)}.")
+    write_csv(out / "chosen.csv", CHOSEN_FIELDS, list_chosen(out))
+    differences = keep_earlier(out / "differences.csv", build_differences(results, cells))
     write_csv(out / "differences.csv", DIFFERENCES, differences)
     head = ("table", "method", "version", "within 0.05", "within chance", "neither")
     counts = count_differences(differences)
     write_csv(out / "differences_counts.csv", head, counts)
-    write_csv(out / "comparisons.csv", COMPARISONS, compare_defaults(cells))
     if table := read_rows(out / "table2_raw_table.csv"):
         write_csv(out / "table2_ours.csv", tuple(table[0]), select_ours(table))
     draw_printed(out / "printed.png", results)
-    print(format_table(COLUMNS, claims))
     print(format_table(head, counts))
     return 0
 

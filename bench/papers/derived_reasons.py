@@ -48,11 +48,6 @@ WITHIN = {
 RIVALS = "bckm/rival_readings.csv"
 RIVAL_READINGS = {
     ("BSTC", "random labels"): "If the k-means at the end starts from random labels, BSTC is within 0.05.",
-    ("BSTC", "5 rounds"): "If BoostCluster ends after five rounds, it is within 0.05.",
-    ("BSTC", "1 round + random labels"): (
-        "If BoostCluster ends after one round, and the k-means at the end starts from random labels, it is "
-        "within 0.05."
-    ),
     ("KBST", "random rows"): "If the k-means at the end starts from random rows, KBST is within 0.05.",
 }
 """Readings that explain figures, by method and reading, the first ones first."""

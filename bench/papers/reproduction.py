@@ -2,9 +2,9 @@
 
     python -m bench run reproduction
 
-It runs no method. It reads the tables that the other experiments wrote, writes one line a printed figure with
-a verdict and the reason of each difference (`bench.figures`, `bench.papers.derived_reasons`), and one line a
-paper with the counts.
+It runs no method. It reads the tables that the other experiments wrote, writes one line a printed figure
+with verdicts of the text, of the authors' program and of a chosen reading, and the reason of each difference
+(`bench.figures`, `bench.papers.derived_reasons`), and one line a paper with the counts.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bench.figures import (
-    COMPARED,
-    VERDICTS,
+    COUNTED,
+    NONE,
     Explanation,
     Figure,
     count_verdicts,
@@ -57,13 +57,14 @@ PAPERS = {
     "bckm": Paper("Okabe and Yamada (2018)", bckm_printed.read_figures, derive_reasons=derive_bckm),
 }
 SUMMARY_FIELDS = (
-    "paper", "figures", "reproduced", "higher", "lower", "not run", "not testable", "unexplained",
-    "share reproduced",
-    "claims", "hold as printed", "hold by default",
+    "paper", "figures", *COUNTED, NONE, "not run", "not testable", "unexplained",
+    "claims", "hold as printed", "hold as the program", "hold by a reading", "hold by default",
 )  # fmt: skip
 FRONT_FIELDS = (
-    "paper", "printed figures that the printed method gives", "claims that hold for it", "for our default"
+    "paper", "printed figures", "as printed", "as the program", "claims", "hold as printed", "as the program",
+    "by default",
 )  # fmt: skip
+CLAIM_VERSIONS = ("letter", "authors", "reading", "default")
 
 
 def summarize_paper(key: str, results: Path) -> tuple[str, ...]:
@@ -82,22 +83,25 @@ def summarize_paper(key: str, results: Path) -> tuple[str, ...]:
     if lines:
         write_differences(folder / f"{key}_differences.csv", lines)
     counts, claims = count_verdicts(lines), read_claims(results / key / "claims.csv")
-    run = sum(counts[verdict] for verdict in COMPARED)
-    share = f"{100 * counts['reproduced'] / run:.0f} %" if run else ""
-    numbers = [counts[name] for name in (*VERDICTS, "unexplained")]
-    held = [
-        sum(claim[f"{version}_holds"] == "holds" for claim in claims) for version in ("letter", "default")
-    ]
-    return (paper.name, *map(str, (len(lines), *numbers)), share, *map(str, (len(claims), *held)))
+    names = (*COUNTED, NONE, "not run", "not testable", "unexplained")
+    numbers = map(str, (len(lines), *(counts[name] for name in names), len(claims)))
+    return (paper.name, *numbers, *(count_held(claims, version) for version in CLAIM_VERSIONS))
+
+
+def count_held(claims: Sequence[Row], version: str) -> str:
+    """Count the claims that hold for a version; empty if none was checked for it."""
+    verdicts = [claim.get(f"{version}_holds", "") for claim in claims]
+    return str(verdicts.count("holds")) if any(verdicts) else ""
 
 
 def shorten_summary(line: Sequence[str]) -> tuple[str, ...]:
     """Shorten a line of the summary for the first page of the documentation."""
     of = dict(zip(SUMMARY_FIELDS, line, strict=True))
-    n_run = sum(int(of[verdict]) for verdict in COMPARED)
-    figures = f"{of['reproduced']} of {n_run}" if n_run else "prints none that can be compared"
-    claims = (f"{of[field]} of {of['claims']}" for field in ("hold as printed", "hold by default"))
-    return (of["paper"], figures, *claims)
+    has_figures = of["figures"] != "0"
+    figures = [of[name] if has_figures else "" for name in ("figures", *COUNTED[:2])]
+    figures[0] = figures[0] or "none that can be compared"
+    claims = (of[name] for name in ("claims", "hold as printed", "hold as the program", "hold by default"))
+    return (of["paper"], *figures, *claims)
 
 
 def read_claims(path: Path) -> list[Row]:

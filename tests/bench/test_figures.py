@@ -7,6 +7,8 @@ import pytest
 from bench.figures import (
     EXPLANATIONS,
     FIELDS,
+    PROGRAM,
+    READING,
     Explanation,
     Figure,
     count_verdicts,
@@ -49,6 +51,34 @@ def test_a_default_that_agrees_does_not_reproduce_a_figure():
     assert figure(0.9, default=0.5, authors=0.5).verdict == "higher"
 
 
+@pytest.mark.parametrize(
+    ("versions", "counted"),
+    [
+        ({"letter": 0.5, "authors": 0.5, "reading": 0.5}, "as printed"),
+        ({"letter": 0.9, "authors": 0.5, "reading": 0.5}, "as the program"),
+        ({"letter": None, "authors": 0.5}, "as the program"),
+        ({"letter": 0.9, "authors": 0.1, "reading": 0.5}, "by a reading"),
+        ({"letter": 0.9, "default": 0.5}, ""),
+    ],
+)
+def test_a_figure_counts_once(versions, counted):
+    assert figure(**versions).counted == counted
+
+
+@pytest.mark.parametrize(
+    ("letter", "errors", "verdict"),
+    [
+        (21.9, {}, "reproduced"),
+        (22.1, {}, "higher"),
+        (17.9, {}, "lower"),
+        (24.0, {"letter": 2.0}, "reproduced"),
+        (24.1, {"letter": 2.0, "authors": 9.0}, "higher"),
+    ],
+)
+def test_rounds_are_judged_by_a_tenth_or_two_standard_errors(letter, errors, verdict):
+    assert figure(letter, printed=20.0, is_count=True, errors=errors).verdict == verdict
+
+
 def test_a_difference_has_the_first_reason_that_covers_it():
     reasons = [
         Explanation("p", "only iris", "x.csv", tasks=("iris",)),
@@ -66,15 +96,30 @@ def test_a_difference_has_the_first_reason_that_covers_it():
 
 def test_figures_are_written_and_counted(tmp_path, monkeypatch):
     monkeypatch.setattr("bench.figures.read_explanations", lambda: [Explanation("p", "why", "x")])
-    figures = [figure(0.5), figure(0.9), figure(None), figure(0.1, printed=0.3, task="iris")]
+    figures = [
+        figure(0.5),
+        figure(0.9, reading=0.2),
+        figure(None, runs={"authors": "3 runs"}),
+        figure(0.1, printed=0.3, task="iris", authors=0.3),
+    ]
     lines = write_figures(tmp_path / "p.csv", "p", figures)
     with (tmp_path / "p.csv").open(newline="") as file:
         assert list(csv.DictReader(file)) == lines
     assert count_verdicts(lines) == {
-        "reproduced": 1, "higher": 1, "lower": 1, "not run": 1, "unexplained": 0
+        "reproduced": 1, "higher": 1, "lower": 1, "not run": 1, "unexplained": 0,
+        "as printed": 1, "as the program": 1, "none of them": 1,
     }  # fmt: skip
     assert lines[1]["letter"] == "0.900"
     assert lines[2]["letter"] == lines[2]["reason"] == ""
+    assert lines[2]["authors_runs"] == "3 runs"
+    assert (lines[1]["reading"], lines[1]["reading_verdict"]) == ("0.200", "lower")
+
+
+def test_the_version_that_gives_a_figure_is_its_reason():
+    assert explain("p", figure(0.9, authors=0.5), []) == PROGRAM
+    assert explain("p", figure(0.9, reading=0.5), []) == READING
+    assert explain("p", figure(0.9, authors=0.5), [Explanation("p", "typed", "x")]) == "typed"
+    assert explain("p", figure(0.9, authors=0.9, reading=0.9), []) == "unexplained"
 
 
 def test_a_table_is_laid_out_as_the_paper_does(tmp_path):
@@ -85,7 +130,10 @@ def test_a_table_is_laid_out_as_the_paper_does(tmp_path):
     ]
     assert lay_out(figures) == (
         ["task", "A", "B"],
-        [["wine", "0.50 / 0.50 / 0.60", "0.50 / 0.90 / 0.50 / 0.45 ↑"], ["iris", "", "0.50 / not run"]],
+        [
+            ["wine", "0.50 / 0.50 / 0.60", "0.50 / 0.90 / 0.50 / 0.45 ↑ (program)"],
+            ["iris", "", "0.50 / not run"],
+        ],
     )
     by_setting = [figure(0.1, setting="5 %"), figure(0.5, setting="10 %")]
     assert lay_out(by_setting)[0] == ["task", "setting", "A"]
@@ -101,10 +149,18 @@ def test_differences_are_those_that_are_not_reproduced(tmp_path):
 
 
 def test_the_front_page_counts_figures_that_were_run():
-    line = ("Somebody (2000)", "20", "8", "1", "1", "9", "1", "2", "80 %", "5", "3", "4")
-    assert reproduction.shorten_summary(line) == ("Somebody (2000)", "8 of 10", "3 of 5", "4 of 5")
-    none = ("Nobody", *["0"] * 7, "", "2", "1", "2")
-    assert reproduction.shorten_summary(none)[1] == "prints none that can be compared"
+    line = ("Somebody (2000)", "20", "8", "3", "1", "4", "3", "1", "2", "5", "3", "", "2", "4")
+    assert reproduction.shorten_summary(line) == ("Somebody (2000)", "20", "8", "3", "5", "3", "", "4")
+    none = ("Nobody", *["0"] * 8, "2", "1", "1", "", "2")
+    assert reproduction.shorten_summary(none) == (
+        "Nobody", "none that can be compared", "", "", "2", "1", "1", "2"
+    )  # fmt: skip
+
+
+def test_claims_are_counted_by_version():
+    claims = [{"letter_holds": "holds", "authors_holds": ""}, {"letter_holds": "does not"}]
+    counts = [reproduction.count_held(claims, version) for version in ("letter", "authors", "reading")]
+    assert counts == ["1", "", ""]
 
 
 # ---------------------------------------------------------------- what is committed
