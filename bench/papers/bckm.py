@@ -64,7 +64,7 @@ import linkwise as lw
 from bench.figures import TOLERANCE, Figure
 from bench.harness import add_common_options, find_source, format_table, out_folder, read_target, run_cells
 from bench.papers.bckm_data import CLUSTERS, TEXTS, Features, Set, load, names
-from bench.results import write_csv
+from bench.results import add_earlier, write_csv
 from bench.suites.cell_store import Cell, Row, read_rows
 from bench.suites.code_keys import fingerprint
 from bench.suites.constraint_sets import draw_constraints
@@ -241,7 +241,8 @@ def run_trials(options: argparse.Namespace) -> int:
     work = partial(measure, seeds=options.seeds, folder=folder)
     run_cells(path, FIELDS, cells, work, uses=entries, jobs=options.jobs, reuse=options.reuse)
     found = group_trials(path, reuse=options.reuse)
-    lines = keep_earlier(out / f"{name}.csv", [build_line(group, rows) for group, rows in found.items()])
+    lines = (build_line(group, rows) for group, rows in found.items())
+    lines = sort_lines(add_earlier(out / f"{name}.csv", lines, 4))
     write_csv(out / f"{name}.csv", COLUMNS, lines)
     print("\nNMI: printed, and letter / default / authors (+ higher, - lower than printed, † misprint)")
     head, beside = ("task", "method", *(f"{p} %" for p in PERCENT)), build_table2(lines)
@@ -258,15 +259,12 @@ def run_trials(options: argparse.Namespace) -> int:
     return print_reproduced(lines)
 
 
-def keep_earlier(path: Path, lines: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
-    """Add the lines of an earlier table for which there are no trials of today's code."""
-    groups = {line[:4] for line in lines}
-    earlier = (tuple(row.values()) for row in read_rows(path)) if path.exists() else ()
-    every = [*lines, *(line for line in earlier if line[:4] not in groups)]
+def sort_lines(lines: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """Sort lines by data set, method and percent."""
     order = {name: at for at, name in enumerate((*METHODS, *RIVALS))}
     places = {name: at for at, name in enumerate(CLUSTERS)}
     return sorted(
-        every,
+        lines,
         key=lambda line: (places[line[0].split(",")[0]], line[0] == SEVEN, order[line[2]], int(line[3])),
     )
 

@@ -56,7 +56,8 @@ def place_figure(
 
 def tell_runs(row: Row) -> str:
     """Say what a mean rests on."""
-    return f"{row['sets']} sets of constraints, {row['starts']} starts each"
+    starts = "1 start" if row["starts"] == "1" else f"{row['starts']} starts"
+    return f"{row['sets']} sets of constraints, {starts}"
 
 
 def read_errors(folder: Path) -> dict[tuple[str, str, str], dict[str, float]]:

@@ -32,7 +32,7 @@ from bench.figures import TOLERANCE
 from bench.harness import add_common_options, find_source, format_table, out_folder, run_cells
 from bench.papers.bckm import PERCENT, find_target
 from bench.papers.bckm_data import CLUSTERS, SHAPES, TEXTS, UCI, file_of, load, names, read_counts
-from bench.results import write_csv
+from bench.results import add_earlier, write_csv
 from bench.suites.cell_store import Cell, Row, read_rows
 from bench.suites.code_keys import fingerprint
 from bench.suites.constraint_sets import draw_constraints
@@ -152,14 +152,6 @@ def build_lines(found: list[Row]) -> list[tuple[str, ...]]:
     return lines
 
 
-def keep_earlier(path: Path, lines: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
-    """Add the lines of an earlier table for which there are no trials of today's code."""
-    groups = {line[:3] for line in lines}
-    earlier = (tuple(row.values()) for row in read_rows(path)) if path.exists() else ()
-    every = [*lines, *(line for line in earlier if line[:3] not in groups)]
-    return sorted(every, key=lambda line: _place(((line[0], line[1], line[2]), [])))
-
-
 def _place(group: tuple[tuple[str, str, str], list[Row]]) -> tuple[int, int, int]:
     task, percent, reading = group[0]
     return list(CLUSTERS).index(task), int(percent), READINGS.index(reading)
@@ -209,7 +201,8 @@ def main(arguments: list[str] | None = None) -> int:
     run_cells(path, FIELDS, cells, work, uses=USES, jobs=options.jobs, reuse=options.reuse)
     code = fingerprint(*USES)
     lines = build_lines([row for row in read_rows(path) if options.reuse or row["code"] == code])
-    lines = keep_earlier(out / "readings.csv", lines)
+    lines = add_earlier(out / "readings.csv", lines, 3)
+    lines.sort(key=lambda line: _place(((line[0], line[1], line[2]), [])))
     write_csv(out / "readings.csv", COLUMNS, lines)
     gaps = build_gaps(lines)
     write_csv(out / "readings_gaps.csv", GAPS, gaps)

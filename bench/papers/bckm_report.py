@@ -25,14 +25,14 @@ from pathlib import Path
 
 import numpy as np
 
-from bench.figures import TOLERANCE
+from bench.figures import SHARE, TOLERANCE
 from bench.harness import format_table
 from bench.papers.bckm import OURS, PERCENT, SEVEN, VERSIONS, group_trials
 from bench.papers.bckm_claims import COLUMNS, MANY, Place, Trials, check_claims
 from bench.papers.bckm_printed import read_figures
 from bench.papers.bckm_readings import KINDS
 from bench.plots import save_small
-from bench.results import RESULTS, write_csv
+from bench.results import RESULTS, add_earlier, write_csv
 from bench.suites.cell_store import Row, read_rows
 from bench.suites.results import COLOURS
 
@@ -43,6 +43,7 @@ CHOSEN = (  # file, method, reading, and the kinds of data
     ("rival_readings.csv", "BSTC", "random labels", ("UCI",)),
 )
 CHOSEN_FIELDS = ("task", "method", "percent", "reading", "sets", "starts", "nmi")
+VERSIONS_TOLD = tuple(version.strip(", ") or "default" for version in VERSIONS)
 NEEDED = ("BCKM", "CKM", "RCKM", "PCP, letter")  # that claims compare
 EQUAL = 0.01  # NMI
 COMPARISONS = ("than", "better", "equal", "worse", "settings", "equal_on", "worse_on")
@@ -60,7 +61,7 @@ def build_differences(results: Path, cells: Mapping[Place, list[Row]]) -> list[t
     for figure in read_figures(results):
         percent = figure.setting.split(" ")[0]
         column = "nmi" if figure.table == "Table 2" else "rounds"
-        for version in VERSIONS if figure.method in OURS else ():
+        for version, told in zip(VERSIONS, VERSIONS_TOLD, strict=True) if figure.method in OURS else ():
             rows = cells.get((figure.task, figure.method + version, percent), [])
             means = [np.mean([float(x) for x in row[column].split()]) for row in rows]
             if len(means) < MANY:
@@ -69,20 +70,14 @@ def build_differences(results: Path, cells: Mapping[Place, list[Row]]) -> list[t
             error = spread / sqrt(len(means))
             of_difference = hypot(error, spread / sqrt(SETS), 0.005 / sqrt(3))  # the last: rounded in print
             z = (ours - figure.printed) / of_difference if of_difference else inf
-            is_within = abs(round(ours, 2) - figure.printed) <= TOLERANCE + 1e-9
+            tolerance = SHARE * figure.printed if figure.is_count else TOLERANCE
+            is_within = abs(round(ours, 2) - figure.printed) <= tolerance + 1e-9
             lines.append((
-                figure.table, figure.task, figure.method, figure.setting, version.strip(", ") or "default",
+                figure.table, figure.task, figure.method, figure.setting, told,
                 f"{figure.printed:.2f}", f"{ours:.3f}", f"{error:.3f}", f"{z:.1f}",
                 "tolerance" if is_within else "chance" if abs(z) < 2 else "neither",
             ))  # fmt: skip
     return lines
-
-
-def keep_earlier(path: Path, lines: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
-    """Add the lines of an earlier table for versions of which there are no trials."""
-    found = {line[:5]: line for line in lines}
-    earlier = {tuple(row.values())[:5]: tuple(row.values()) for row in read_rows(path)}
-    return [found.get(key, line) for key, line in (earlier | found).items()]
 
 
 def list_chosen(folder: Path) -> list[tuple[str, ...]]:
@@ -176,9 +171,11 @@ def main(arguments: list[str] | None = None) -> int:
     else:
         print(f"Claims and comparisons stay as they are. They need trials of {', '.join(NEEDED)}.")
     write_csv(out / "chosen.csv", CHOSEN_FIELDS, list_chosen(out))
-    differences = keep_earlier(out / "differences.csv", build_differences(results, cells))
+    differences = add_earlier(out / "differences.csv", build_differences(results, cells), 5)
+    places = {(f.table, f.task, f.method, f.setting): at for at, f in enumerate(read_figures(results))}
+    differences.sort(key=lambda line: (places[line[:4]], VERSIONS_TOLD.index(line[4])))
     write_csv(out / "differences.csv", DIFFERENCES, differences)
-    head = ("table", "method", "version", "within 0.05", "within chance", "neither")
+    head = ("table", "method", "version", "within the tolerance", "within chance", "neither")
     counts = count_differences(differences)
     write_csv(out / "differences_counts.csv", head, counts)
     if table := read_rows(out / "table2_raw_table.csv"):

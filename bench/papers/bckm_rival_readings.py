@@ -33,7 +33,7 @@ from bench.harness import add_common_options, find_source, format_table, out_fol
 from bench.papers.bckm import PERCENT, find_target, is_printed, make_rival, prepare_rows, undo_fallback
 from bench.papers.bckm_data import CLUSTERS, UCI, load, names
 from bench.papers.bckm_readings import LETTER, kernel_k_means
-from bench.results import write_csv
+from bench.results import add_earlier, write_csv
 from bench.suites.cell_store import Cell, Row, read_rows
 from bench.suites.code_keys import fingerprint
 from bench.suites.constraint_sets import draw_constraints
@@ -122,14 +122,6 @@ def build_lines(found: list[Row]) -> list[tuple[str, ...]]:
     return lines
 
 
-def keep_earlier(path: Path, lines: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
-    """Add the lines of an earlier table for which there are no trials of today's code."""
-    groups = {line[:4] for line in lines}
-    earlier = (tuple(row.values()) for row in read_rows(path))
-    every = [*lines, *(line for line in earlier if line[:4] not in groups)]
-    return sorted(every, key=lambda line: (line[1], list(CLUSTERS).index(line[0]), int(line[2])))
-
-
 def build_gaps(lines: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
     """Figures within the tolerance, and the mean distance to the printed ones, by method and reading."""
     far: dict[tuple[str, str], list[float]] = {}
@@ -171,7 +163,8 @@ def main(arguments: list[str] | None = None) -> int:
     run_cells(path, FIELDS, cells, work, uses=USES, jobs=options.jobs, reuse=options.reuse)
     code = fingerprint(*USES)
     trials = [row for row in read_rows(path) if options.reuse or row["code"] == code]
-    lines = keep_earlier(out / "rival_readings.csv", build_lines(trials))
+    lines = add_earlier(out / "rival_readings.csv", build_lines(trials), 4)
+    lines.sort(key=lambda line: (line[1], list(CLUSTERS).index(line[0]), int(line[2])))
     write_csv(out / "rival_readings.csv", COLUMNS, lines)
     gaps = build_gaps(lines)
     write_csv(out / "rival_readings_gaps.csv", GAPS, gaps)

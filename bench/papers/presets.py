@@ -1,13 +1,14 @@
 """What each difference between a default and the printed method does.
 
-    python -m bench run presets --data DIR [--only METHOD,METHOD] [--runs N] [--jobs N]
+    python -m bench run presets --data DIR [--only METHOD,METHOD] [--settings "A;B"] [--runs N] [--jobs N]
     python -m bench run presets --words [--only METHOD,METHOD]
 
 For each method: the default, the default with one setting changed to that of the printed method, the printed
 method (`paper()`), and the authors' program (`authors()`) if it differs. Each run has its own constraints or
 answers. The score is the one of the method's paper; the effect is the mean less that of the default. Small
-experiments, which say how large an effect is and not which method is best. ``--words`` measures nothing: it
-writes the tables of differences anew, after a change of their words.
+experiments, which say how large an effect is and not which method is best. ``--settings`` measures these
+alone; the other lines of a table stay as they are. ``--words`` measures nothing: it writes the tables of
+differences anew, after a change of their words.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from bench.papers.preset_scores import (
 )
 from bench.papers.preset_tables import write_table
 from bench.results import write_csv
-from bench.suites.cell_store import Cell, Row
+from bench.suites.cell_store import Cell, Row, read_rows
 from linkwise.cluster.feature_weights.feature_weights import MANY
 from linkwise.select.clusterings import Preset
 
@@ -277,6 +278,7 @@ STUDIES = {
             "default": selection(lw.COBS),
             'tie="random"': selection(lw.COBS, tie="random"),
             "preset=Preset(min_pts=range(2, 21))": selection(lw.COBS, preset=PRINTED_MIN_PTS),
+            "preset=Preset(by_degree=True)": selection(lw.COBS, preset=Preset(by_degree=True)),
             'noise="singletons"': selection(lw.COBS, noise="singletons"),
             "paper()": selection(lw.COBS.paper),
         },
@@ -290,6 +292,7 @@ STUDIES = {
             'tie="random"': selection(lw.ActiveCOBS, tie="random"),
             "enforce=False": selection(lw.ActiveCOBS, enforce=False),
             "preset=Preset(min_pts=range(2, 21))": selection(lw.ActiveCOBS, preset=PRINTED_MIN_PTS),
+            "preset=Preset(by_degree=True)": selection(lw.ActiveCOBS, preset=Preset(by_degree=True)),
             'noise="singletons"': selection(lw.ActiveCOBS, noise="singletons"),
             "paper()": selection(lw.ActiveCOBS.paper),
         },
@@ -318,6 +321,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     add_common_options(parser)
     parser.add_argument("--only", help="methods, by commas")
+    parser.add_argument("--settings", help="settings, by semicolons; the others keep their figures")
     parser.add_argument("--runs", type=int, default=10, help="runs of each setting on each task")
     parser.add_argument("--words", action="store_true", help="write the tables from means that are there")
     options = parser.parse_args(arguments)
@@ -335,6 +339,7 @@ def main(arguments: list[str] | None = None) -> int:
         cells = [
             (method, setting, task, str(run))
             for setting in study.settings
+            if options.settings is None or setting in options.settings.split(";")
             for task in study.tasks
             for run in range(options.runs)
         ]
@@ -347,24 +352,35 @@ def main(arguments: list[str] | None = None) -> int:
             jobs=options.jobs,
             reuse=options.reuse,
         )
-        head, lines = build_table(method, found)
+        earlier = read_rows(out / f"{method}.csv") if options.settings else []
+        head, lines = build_table(method, found, earlier)
         write_csv(out / f"{method}.csv", head, lines)
         write_table(out, method)
         print(format_table(head, lines))
     return 0
 
 
-def build_table(method: str, found: list[Row]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """The mean score of each setting on each task, without failures; their mean, the effect, the failures."""
+def build_table(
+    method: str, found: list[Row], earlier: list[Row] | None = None
+) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """The mean score of each setting on each task, without failures; their mean, the effect, the failures.
+
+    A setting without scores keeps its line of an earlier table.
+    """
+    known = {row["setting"]: row for row in earlier or []}
     study = STUDIES[method]
     scores: dict[tuple[str, str], list[float]] = {}
     for row in found:
         scores.setdefault((row["setting"], row["task"]), []).append(float(row["score"]))
     failed = any(np.isnan(values).any() for values in scores.values())
+    failed |= any("failed" in row for row in known.values())
     head = ("setting", *(task.replace(":", " ") for task in study.tasks), "mean", "effect")
     lines: list[tuple[str, ...]] = []
-    first = None
+    first = float(known["default"]["mean"]) if "default" in known else None
     for setting in study.settings:
+        if (setting, study.tasks[0]) not in scores:
+            lines.append(tuple(known[setting].values()))
+            continue
         per_task = [np.array(scores[setting, task]) for task in study.tasks]
         means = [float(np.nanmean(values)) if not np.isnan(values).all() else np.nan for values in per_task]
         mean = float(np.nanmean(means))

@@ -15,6 +15,7 @@ from bench.papers import (
     bckm_report,
     bckm_rival_readings,
 )
+from bench.results import add_earlier
 from bench.speed import bckm as speed
 from sklearn.metrics import normalized_mutual_info_score
 
@@ -199,20 +200,14 @@ def test_everything_is_written_and_printed(folder, tmp_path, capsys):
 
 
 def test_lines_without_trials_stay(tmp_path):
-    """Of a method that was measured before, and of readings."""
     path = tmp_path / "table2_raw.csv"
     line = ("iris", "raw", "BCKM", "5", "10", "10", "0.900", "0.1", "0.99", "0.01", "lower", "7.00", "0.1")
     newer = (*line[:6], "0.950", *line[7:])
-    other = ("iris", "raw", "BCKM, authors", *line[3:])
-    assert bckm.keep_earlier(path, [line]) == [line]
+    other = ("iris", "raw", "BCKM, letter", *line[3:])
+    assert add_earlier(path, [line], 4) == [line]
     bckm.write_csv(path, bckm.COLUMNS, [line])
-    assert bckm.keep_earlier(path, [newer]) == [newer]
-    assert bckm.keep_earlier(path, [other]) == [line, other]
-    readings = tmp_path / "readings.csv"
-    kept = ("iris", "5", "letter", "10", "10", "0.99", "0.9", "0.1", "7", "1")
-    bckm.write_csv(readings, bckm_readings.COLUMNS, [kept])
-    added = ("iris", "1", *kept[2:])
-    assert bckm_readings.keep_earlier(readings, [added]) == [added, kept]
+    assert add_earlier(path, [newer], 4) == [newer]
+    assert bckm.sort_lines(add_earlier(path, [other], 4)) == [other, line]
 
 
 def test_without_data_nothing_is_run(tmp_path):
@@ -289,18 +284,34 @@ def write_trials(results, cells):
 
 
 def test_printed_figures_are_placed_beside_ours(tmp_path):
-    fields = ("task", "method", "percent", "nmi", "rounds")
+    fields = ("task", "method", "percent", "nmi", "rounds", "sets", "starts")
     lines = [
-        ("iris", f"BCKM{v}", "1", n, "3.50") for v, n in ((", letter", 0.8), ("", 0.9), (", authors", 0.7))
+        ("iris", f"BCKM{v}", "1", n, "3.50", "10", "2")
+        for v, n in ((", letter", 0.8), ("", 0.9), (", authors", 0.7))
     ]
-    bckm.write_csv(tmp_path / "bckm" / "table2_raw.csv", fields, [*lines, ("iris", "ITML", "1", "0.92", "1")])
+    lines.append(("iris", "ITML", "1", "0.92", "1", "3", "1"))
+    folder = tmp_path / "bckm"
+    bckm.write_csv(folder / "table2_raw.csv", fields, lines)
+    errors = [
+        ("Table 4", "iris", "BCKM", "1 %", "letter", "0.4"),
+        ("Table 2", "iris", "BCKM", "1 %", "letter", "9"),
+    ]
+    bckm.write_csv(
+        folder / "differences.csv", ("table", "task", "method", "percent", "version", "error"), errors
+    )
+    chosen = [("iris", "BCKM", "1", "0.79", "10", "1")]
+    bckm.write_csv(folder / "chosen.csv", ("task", "method", "percent", "nmi", "sets", "starts"), chosen)
     figures = list(bckm_printed.read_figures(tmp_path))
     assert len(figures) == 198 - 9 + 36
     found = {(f.table, f.task, f.method, f.setting): f for f in figures}
     first = found["Table 2", "iris", "BCKM", "1 %"]
     assert (first.printed, first.letter, first.default, first.authors) == (0.81, 0.8, 0.9, 0.7)
     assert found["Table 2", "iris", "ITML", "1 %"].default == 0.92
-    assert found["Table 4", "iris", "BCKM", "1 %"].letter == 3.5
+    assert first.reading == 0.79
+    assert first.runs["letter"] == "10 sets of constraints, 2 starts"
+    assert first.runs["reading"] == "10 sets of constraints, 1 start"
+    rounds = found["Table 4", "iris", "BCKM", "1 %"]
+    assert (rounds.letter, rounds.is_count, rounds.errors) == (3.5, True, {"letter": 0.4})
     assert found["Table 2", "glass", "BCKM", "1 %"].verdict == "not run"
     assert not any(f.method == "CKM" and f.task.startswith("tr") for f in figures)
 

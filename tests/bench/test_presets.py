@@ -106,12 +106,25 @@ def test_a_table_has_means_effects_and_failures():
     assert head[1] == "iris 20"
 
 
+def test_settings_without_scores_keep_their_lines():
+    study = presets.STUDIES["clusilc"]
+    earlier = [
+        {"setting": setting, **dict.fromkeys(study.tasks, "0.40"), "mean": "0.400", "effect": "+0.000"}
+        for setting in study.settings
+    ]
+    found = [{"setting": "paper()", "task": task, "score": "0.7"} for task in study.tasks]
+    _, lines = presets.build_table("clusilc", found, earlier)
+    assert [line[-2:] for line in lines if line[0] != "paper()"] == [("0.400", "+0.000")] * (len(lines) - 1)
+    assert next(line[-2:] for line in lines if line[0] == "paper()") == ("0.700", "+0.300")
+
+
 def test_the_table_of_differences_is_written_from_the_means(tmp_path):
     folder = tmp_path / "presets"
     folder.mkdir()
     (folder / "clusilc.csv").write_text(
         "setting,mean,effect\ndefault,0.5,+0.000\nstandardize=False,0.4,-0.100\n"
-        '"label_rule=""any""",0.3,-0.200\npaper(),0.2,-0.300\nauthors(),0.3,-0.200\n'
+        '"label_rule=""any""",0.3,-0.200\ncount_repeats=True,0.4,-0.100\n"bound=""largest""",0.5,+0.000\n'
+        "paper(),0.2,-0.300\nauthors(),0.3,-0.200\n"
     )
     assert presets.main(["--words", "--only", "clusilc", "--out", str(tmp_path)]) == 0
     lines = read_rows(folder / "clusilc_differences.csv")
@@ -119,6 +132,8 @@ def test_the_table_of_differences_is_written_from_the_means(tmp_path):
     assert measured == [
         ("``standardize=False``", "-0.100"),
         ('``label_rule="any"``', "-0.200"),
+        ("``count_repeats=True``", "-0.100"),
+        ('``bound="largest"``', "+0.000"),
         ("``paper()``", "-0.300"),
         ("``authors()``", "-0.200"),
     ]

@@ -15,8 +15,10 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import minmax_scale
 from threadpoolctl import threadpool_limits
 
+import linkwise as lw
 from linkwise.cluster.graph import random_walk
 from linkwise.cluster.graph.random_walk import embed_graph
+from linkwise.select import spectral
 from linkwise.select.spectral import (
     build_gaussian_graph,
     build_knn_graphs,
@@ -24,6 +26,7 @@ from linkwise.select.spectral import (
     landmark_labels,
     spectral_labels,
 )
+from reference import spectral as reference
 
 SETS = {
     "iris": minmax_scale(load_iris().data),
@@ -322,3 +325,46 @@ def test_duplicates_and_rows_alone_are_clustered(sigma):
     for labels, k in zip(spectral_labels(build_gaussian_graph(X, sigma), [2, 4], (0,)), (2, 4), strict=True):
         assert set(labels) == set(range(k))
         assert all(len(set(labels[at : at + 60])) == 1 for at in range(0, 240, 60))
+
+
+# ---------------------------------------------------------------- the scaling of 2016
+def distances(places):
+    return np.linalg.norm(places[:, None] - places, axis=2)
+
+
+@pytest.mark.parametrize("name", ["knn", "Gaussian"])
+def test_rows_may_be_placed_as_scikit_learn_did_until_2017(name, monkeypatch):
+    X, _ = make_blobs(60, centers=3, cluster_std=2.5, random_state=0)
+    X = minmax_scale(X)
+    if name == "knn":
+        graph = build_knn_graphs(NearestNeighbors(n_neighbors=20).fit(X).kneighbors(X)[1])(15)
+        weights = graph.toarray()
+    else:
+        graph = build_gaussian_graph(X, 0.2)
+        weights = graph.copy()
+    placed = []
+    monkeypatch.setattr(spectral, "_label_embedding", lambda found, *_: placed.append(found))
+    spectral_labels(graph, [3], (0,), 1, by_degree=True)
+    np.testing.assert_allclose(
+        distances(placed[0]), distances(reference.embedding_by_degree(weights, 3)), atol=1e-6
+    )
+
+
+def test_landmarks_may_have_that_scaling_too(monkeypatch):
+    X = minmax_scale(make_blobs(50, centers=3, cluster_std=2.0, random_state=1)[0])
+    placed = []
+    monkeypatch.setattr(spectral, "_label_embedding", lambda found, *_: placed.append(found))
+    landmark_labels(X, 0.3, np.arange(50), [3], (0,), 1, by_degree=True)
+    wanted = reference.embedding_by_degree(build_gaussian_graph(X, 0.3), 3)
+    np.testing.assert_allclose(distances(placed[0]), distances(wanted), rtol=1e-3, atol=1e-3)
+
+
+def test_a_pool_has_that_scaling_only_if_its_preset_says_so():
+    X, _ = make_blobs(40, centers=3, cluster_std=3.0, random_state=0)
+    graphs = {"n_runs": 0, "n_eps": 0, "clusters": (3, 4), "neighbours": (5, 9), "sigmas": (0.2,)}
+    pools = [
+        lw.build_pool(X, preset=lw.Preset(**graphs, **by), seed=0).labels
+        for by in ({}, {"by_degree": False}, {"by_degree": True})
+    ]
+    np.testing.assert_array_equal(pools[0], pools[1])
+    assert pools[0].tobytes() != pools[2].tobytes()

@@ -70,6 +70,10 @@ class Preset:
     sigmas : tuple of float
         Widths of the Gaussian graphs, in units of the widest range of a feature, which is 1 for features in
         [0, 1] as in the paper.
+    by_degree : bool
+        Whether rows are placed at eigenvectors times the root of their degree in the graph, not divided by
+        it. scikit-learn did so until 2017, and the paper's pool was made with it. It is an error: rows in
+        dense regions are placed far from the origin.
     """
 
     clusters: tuple[int, ...] = tuple(range(2, 11))
@@ -78,6 +82,7 @@ class Preset:
     min_pts: tuple[int, ...] = tuple(range(2, 22))
     neighbours: tuple[int, ...] = tuple(range(2, 21))
     sigmas: tuple[float, ...] = tuple(np.linspace(0.01, 5.0, 20).round(6).tolist())
+    by_degree: bool = False
 
     @property
     def size(self) -> int:
@@ -222,21 +227,22 @@ def _radius_reaching(square: float) -> float:
 
 def _cluster_by_neighbours(work: PoolWork, k: int) -> list[PoolClustering]:
     found = spectral_labels(
-        build_knn_graphs(work.neighbours)(k), work.clusters, (work.seed, 1, k), work.n_threads
-    )
+        build_knn_graphs(work.neighbours)(k), work.clusters, (work.seed, 1, k), work.n_threads,
+        by_degree=work.preset.by_degree,
+    )  # fmt: skip
     return _name_graph_clusterings(NEIGHBOURS, {"k": k}, work.clusters, found)
 
 
 def _cluster_by_gaussian(work: PoolWork, at: int) -> list[PoolClustering]:
-    sigma, seed = work.preset.sigmas[at], (work.seed, 2, at)
+    sigma, seed, by_degree = work.preset.sigmas[at], (work.seed, 2, at), work.preset.by_degree
     X = work.X / _widest_range(work.X)
     if (landmarks := work.landmarks) is not None:
-        found = landmark_labels(X, sigma, landmarks, work.clusters, seed, work.n_threads)
+        found = landmark_labels(X, sigma, landmarks, work.clusters, seed, work.n_threads, by_degree=by_degree)
         return _name_graph_clusterings(
             GAUSSIAN, {"sigma": sigma, "landmarks": len(landmarks)}, work.clusters, found
         )
     graph = build_gaussian_graph(X, sigma, n_threads=work.n_threads, out=work.room)
-    found = spectral_labels(graph, work.clusters, seed, work.n_threads, X)
+    found = spectral_labels(graph, work.clusters, seed, work.n_threads, X, by_degree=by_degree)
     return _name_graph_clusterings(GAUSSIAN, {"sigma": sigma}, work.clusters, found)
 
 

@@ -2,7 +2,9 @@
 
 The rows are placed at the first eigenvectors of the random walk on the graph (Shi and Malik 2000;
 the placing of von Luxburg 2007, section 4.2, without rescaled rows) and clustered there by k-means,
-as scikit-learn's ``SpectralClustering`` does. One solution serves every number of clusters.
+as scikit-learn's ``SpectralClustering`` does. One solution serves every number of clusters. Until 2017
+scikit-learn multiplied eigenvectors by the root of the degree where it should divide by it; `by_degree` does
+so, too.
 
 Changed, and why: with few features k-means has many optima, and the result should not depend on luck. After
 Lloyd's iteration each run moves single rows (Hartigan 1975), and runs are repeated until the best clustering
@@ -70,6 +72,8 @@ def spectral_labels(
     seed: tuple[int, ...],
     n_threads: int | None = None,
     X: NDArray[np.float64] | None = None,
+    *,
+    by_degree: bool = False,
 ) -> list[NDArray[np.int32] | None]:
     """Cluster the nodes of a graph, once for each number of clusters.
 
@@ -78,9 +82,19 @@ def spectral_labels(
     solver did not converge.
     """
     threads = parallel.n_threads() if n_threads is None else n_threads
+    degree = _sum_degrees(graph) if by_degree else None
     with one_blas_thread():
         placed = embed_graph(graph, max(clusters), threads, X)
+    if placed is not None and degree is not None:
+        placed = placed * degree[:, None]
     return _label_embedding(placed, clusters, seed, threads)
+
+
+def _sum_degrees(graph: Graph) -> NDArray[np.float64]:
+    """Sum the weights of each node without its loop; before a dense graph is overwritten."""
+    total = np.asarray(graph.sum(axis=0), dtype=np.float64).ravel()
+    degree: NDArray[np.float64] = total - graph.diagonal()
+    return degree
 
 
 def choose_landmarks(X: NDArray[np.float64], seed: tuple[int, ...], n_threads: int = 1) -> NDArray[np.int64]:
@@ -105,6 +119,8 @@ def landmark_labels(
     clusters: Sequence[int],
     seed: tuple[int, ...],
     n_threads: int | None = None,
+    *,
+    by_degree: bool = False,
 ) -> list[NDArray[np.int32] | None]:
     """Compute `spectral_labels` of a Gaussian graph from the weights of all rows to the landmarks alone.
 
@@ -112,12 +128,12 @@ def landmark_labels(
     """
     threads = parallel.n_threads() if n_threads is None else n_threads
     with one_blas_thread():
-        placed = _landmark_embedding(X, sigma, landmarks, max(clusters))
+        placed = _landmark_embedding(X, sigma, landmarks, max(clusters), by_degree)
     return _label_embedding(placed, clusters, seed, threads)
 
 
 def _landmark_embedding(
-    X: NDArray[np.float64], sigma: float, landmarks: NDArray[np.int64], width: int
+    X: NDArray[np.float64], sigma: float, landmarks: NDArray[np.int64], width: int, by_degree: bool
 ) -> NDArray[np.float64] | None:
     """The first eigenvectors of the walk on the graph F F' without its loops, F = C A^-1/2.
 
@@ -140,7 +156,10 @@ def _landmark_embedding(
         return walked
 
     found = solve_largest(product, draw_start_block(root, width), width, PRODUCTS)
-    return None if found is None else (found.vectors / root).T
+    if found is None:
+        return None
+    placed: NDArray[np.float64] = found.vectors * root if by_degree else found.vectors / root
+    return placed.T
 
 
 def _label_embedding(

@@ -9,12 +9,10 @@ about the program are not in the paper:
   origin.
 - Neighbourhoods are components of two rows or more. If there are more than clusters, the largest comes first,
   and then those that are far from the ones before and large. If there are fewer, other centres are the mean
-  of all rows, slightly perturbed.
+  of all rows, each coordinate changed by up to 35 %.
 - Cannot-links between two neighbourhoods hold for all their rows, others for the two rows only.
 - An empty cluster has its centre at the origin.
 - It ends when the objective changes by less than 1e-5, or after 20 passes in which no row moves.
-
-How far a mean is perturbed is not among these facts; here it is a hundredth of the range of each column.
 
 Cost: O(n k d + pairs d) a pass, in Python.
 """
@@ -35,7 +33,7 @@ Pairs = NDArray[np.int64]
 
 _CHANGE = 1e-5  # of the objective
 _IDLE_PASSES = 20
-_PERTURBED = 0.01  # of the range of a column
+_PERTURBED = 0.7  # of each coordinate of the mean, half of it to each side
 
 
 class ProgramRun(NamedTuple):
@@ -140,8 +138,8 @@ def _choose_centers(rows: Array, neighbourhoods: list[Pairs], k: int, rng: np.ra
         away[chosen] = -1
         chosen.append(int((away * sizes).argmax()))
     missing = k - len(chosen)
-    noise = rng.uniform(-1, 1, (missing, rows.shape[1])) * _PERTURBED * np.ptp(rows, axis=0)
-    return np.vstack([means[chosen], rows.mean(axis=0) + noise])
+    noise = _PERTURBED * (rng.random((missing, rows.shape[1])) - 0.5)
+    return np.vstack([means[chosen], rows.mean(axis=0) * (1 + noise)])
 
 
 def _assign_in_order(
