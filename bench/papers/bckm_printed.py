@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from bench.figures import Figure
 from bench.harness import read_target
@@ -21,18 +20,21 @@ Cells = dict[tuple[str, str, str], Row]
 def read_figures(results: Path) -> Iterator[Figure]:
     """All figures that can be compared."""
     cells = read_cells(results / "bckm" / "table2_raw.csv")
-    errors, readings = read_errors(results / "bckm"), read_readings(results / "bckm" / "chosen.csv")
+    errors = read_errors(results / "bckm")
+    chosen = {
+        (row["task"], row["method"], row["percent"]): row
+        for row in read_rows(results / "bckm" / "chosen.csv")
+    }
     for row in read_target("bckm_table2.csv"):
         if not row["misprint"]:
             place = row["task"], row["method"], row["percent"]
             figure = place_figure("Table 2", cells, place, float(row["nmi"]), "nmi")
-            chosen = readings.get(place)
-            runs = figure.runs | chosen["runs"] if chosen else figure.runs
-            yield replace(figure, reading=chosen and chosen["reading"], runs=runs)
+            yield add_reading(figure, chosen.get(place), "nmi")
     for row in read_target("bckm_table4.csv"):
         place = row["task"], "BCKM", row["percent"]
         figure = place_figure("Table 4", cells, place, float(row["rounds"]), "rounds")
-        yield replace(figure, is_count=True, errors=errors.get(place, {}))
+        figure = replace(figure, is_count=True, errors=errors.get(place, {}))
+        yield add_reading(figure, chosen.get(place), "rounds")
 
 
 def read_cells(path: Path) -> Cells:
@@ -70,15 +72,15 @@ def read_errors(folder: Path) -> dict[tuple[str, str, str], dict[str, float]]:
     return errors
 
 
-def read_readings(path: Path) -> dict[tuple[str, str, str], dict[str, Any]]:
-    """Figures of readings that were chosen by their result, in runs that did not choose them."""
-    return {
-        (row["task"], row["method"], row["percent"]): {
-            "reading": float(row["nmi"]),
-            "runs": {"reading": tell_runs(row)},
-        }
-        for row in read_rows(path)
-    }
+def add_reading(figure: Figure, row: Row | None, column: str) -> Figure:
+    """Add what a reading gives that was chosen by its result, in runs that did not choose it."""
+    if row is None:
+        return figure
+    errors = dict(figure.errors)
+    if figure.is_count:
+        errors["reading"] = float(row["rounds_error"] or 0)
+    runs = {**figure.runs, "reading": tell_runs(row)}
+    return replace(figure, reading=float(row[column]), runs=runs, errors=errors)
 
 
 def find_mean(cells: Cells, place: tuple[str, str, str], column: str) -> float | None:

@@ -42,7 +42,7 @@ CHOSEN = (  # file, method, reading, and the kinds of data
     ("readings.csv", "BCKM", "authors() + same centres + random labels", ("shapes",)),
     ("rival_readings.csv", "BSTC", "random labels", ("UCI",)),
 )
-CHOSEN_FIELDS = ("task", "method", "percent", "reading", "sets", "starts", "nmi")
+CHOSEN_FIELDS = ("task", "method", "percent", "reading", "sets", "starts", "nmi", "rounds", "rounds_error")
 VERSIONS_TOLD = tuple(version.strip(", ") or "default" for version in VERSIONS)
 NEEDED = ("BCKM", "CKM", "RCKM", "PCP, letter")  # that claims compare
 EQUAL = 0.01  # NMI
@@ -83,7 +83,17 @@ def build_differences(results: Path, cells: Mapping[Place, list[Row]]) -> list[t
 def list_chosen(folder: Path) -> list[tuple[str, ...]]:
     """List the means of readings that were chosen by their result."""
     return [
-        (row["task"], method, row["percent"], reading, row["sets"], row["starts"], row["nmi"])
+        (
+            row["task"],
+            method,
+            row["percent"],
+            reading,
+            row["sets"],
+            row["starts"],
+            row["nmi"],
+            row.get("rounds", ""),
+            row.get("rounds_error", ""),
+        )
         for file, method, reading, kinds in CHOSEN
         for row in read_rows(folder / file)
         if row["reading"] == reading and row.get("method", method) == method

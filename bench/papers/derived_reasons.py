@@ -35,9 +35,11 @@ HOW_NEAR = {
 READINGS_OF_BCKM = "bckm/readings.csv"
 CENTRES = {
     "own centres": "If each round draws centres of its own,",
-    "as authors + same centres": "If all rounds of the authors' program start from the same centres,",
+    "as authors + same centres": (
+        "If rounds start and end as in the authors' program, all from the same centres,"
+    ),
     "as authors + same centres by k-means++": (
-        "If all rounds of the authors' program start from the same centres, drawn by k-means++,"
+        "If rounds start and end as in the authors' program, all from the same centres by k-means++,"
     ),
 }
 """Readings of BCKM that explain figures."""
