@@ -368,3 +368,10 @@ def test_a_pool_has_that_scaling_only_if_its_preset_says_so():
     ]
     np.testing.assert_array_equal(pools[0], pools[1])
     assert pools[0].tobytes() != pools[2].tobytes()
+
+
+def test_a_graph_of_next_to_no_weights_is_clustered_with_that_scaling():
+    X = minmax_scale(load_wine().data)
+    graph = build_gaussian_graph(X, 0.01)
+    found = spectral_labels(graph, [2, 5], (0,), 1, X, by_degree=True)
+    assert all(labels is None or len(labels) == len(X) for labels in found)

@@ -170,9 +170,15 @@ def _label_embedding(
     varies = np.ptp(placed, axis=0) > 0  # the vector of a connected graph is the same everywhere
     varies[-1] = True
     return [
-        _best_labels(np.ascontiguousarray(placed[:, :k][:, varies[:k]]), k, (*seed, k), n_threads)
+        _best_labels(np.ascontiguousarray(placed[:, _columns(varies[:k])]), k, (*seed, k), n_threads)
         for k in clusters
     ]
+
+
+def _columns(varies: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """The columns that vary; the last one if none does, as where all degrees are next to 0."""
+    found = np.flatnonzero(varies)
+    return found if len(found) else np.array([len(varies) - 1])
 
 
 def _best_labels(X: NDArray[np.float64], k: int, seed: tuple[int, ...], n_threads: int) -> NDArray[np.int32]:

@@ -50,7 +50,8 @@ def newton_weights(
         before, (weights, value) = value, _halve_while_it_falls(weights, step, together, apart, weight)
         if not abs(value - before) > _TOLERANCE * abs(value):
             break
-    return weights / weights.mean()
+    scaled: Array = weights / weights.mean()
+    return scaled
 
 
 def _objective(weights: Array, together: Array, apart: Array, weight: Array) -> float:
