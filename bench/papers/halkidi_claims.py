@@ -30,15 +30,18 @@ FOUND = 0.95  # the Rand index of classes that are found
 STRAIGHT = 0.98  # least share of the variance that a line explains
 
 
-def check_claims(found: Found, chosen: Found) -> list[tuple[str, ...]]:
+def check_claims(found: Found, chosen: Found | None) -> list[tuple[str, ...]]:
     """The paper's words, what was found and whether it holds: as printed, by default, by the chosen reading.
 
-    `chosen` has the results of the reading under the settings of the letter.
+    `chosen` has the results of the reading under the settings of the letter; None leaves it out.
     """
     lines = []
     for claim in read_target("halkidi_claims.csv"):
         texts: list[str] = []
         for results, method in ((found, PRINTED), (found, OURS), (chosen, PRINTED)):
+            if results is None:
+                texts += ["", ""]
+                continue
             measured, holds = CLAIMS[claim["claim"]](results, method)
             texts += [measured, NOT_TESTABLE if holds is None else "holds" if holds else "does not"]
         lines.append((claim["words"], claim["where"], *texts))

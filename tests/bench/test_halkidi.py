@@ -315,7 +315,7 @@ def test_all_claims_are_printed(folder, tmp_path, capsys, monkeypatch):
         halkidi, "run", lambda settings, *_, **__: {s: fake_rows(s, lambda _: 0.5) for s in settings}
     )
     monkeypatch.setattr(halkidi, "find_spec", lambda _: None)
-    assert halkidi.main(["--data", str(folder), "--out", str(tmp_path), "--only", "1,5,8,9,10"]) == 0
+    assert halkidi.main(["--data", str(folder), "--out", str(tmp_path), "--only", "1,5,8,9,10,chosen"]) == 0
     lines = lines_of(tmp_path / "halkidi" / "claims.csv")
     for version in ("letter", "default", "reading"):
         assert {row[f"{version}_holds"] for row in lines} == {"holds", "does not", "not testable"}
