@@ -25,6 +25,7 @@ CLAIM_FIELDS = (
 Verdict = tuple[str, bool | None]
 Check = Callable[[Found, str], Verdict]
 ALMOST_ALL = 0.9
+NOT_RUN = "not run"
 FEW = 7  # dimensions, the number that the text names
 FOUND = 0.95  # the Rand index of classes that are found
 STRAIGHT = 0.98  # least share of the variance that a line explains
@@ -42,7 +43,11 @@ def check_claims(found: Found, chosen: Found | None) -> list[tuple[str, ...]]:
             if results is None:
                 texts += ["", ""]
                 continue
-            measured, holds = CLAIMS[claim["claim"]](results, method)
+            try:
+                measured, holds = CLAIMS[claim["claim"]](results, method)
+            except KeyError:  # a setting that was not run
+                texts += [NOT_RUN, NOT_RUN]
+                continue
             texts += [measured, NOT_TESTABLE if holds is None else "holds" if holds else "does not"]
         lines.append((claim["words"], claim["where"], *texts))
     return lines
