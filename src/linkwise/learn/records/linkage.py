@@ -174,10 +174,8 @@ class RecordLinkage(ActiveLearner):
         is_open = _find_open(state) & ~is_busy[pairs.first] & ~is_busy[pairs.second]
         drawn = _draw(state)
         start = () if drawn is None or not is_open[drawn.pair] else _name_rows(state, drawn)
-        rows = gather_rows(
-            *(pairs.first, pairs.second, grouping.labels),
-            *(grouping.score + state.lean, grouping.n_decided, is_open, start, m),
-        )
+        score, n_decided = grouping.score + state.lean, grouping.n_decided
+        rows = gather_rows(pairs.first, pairs.second, grouping.labels, score, n_decided, is_open, start, m)
         known = [found.tolist() for found in state.evidence.groups().rows]
         component = {row: number for number, found in enumerate(known) for row in found}
         piles: dict[int, Pile] = {}
