@@ -56,6 +56,19 @@ def test_each_everyday_set_is_read_well_without_options(tmp_path, linkwise, monk
         assert explicit.source["choices"] == choices
 
 
+@pytest.mark.parametrize("option", ["--origin", "--same"])
+def test_an_option_of_records_links_records(tmp_path, linkwise, monkeypatch, option):
+    """No table has to look like one of duplicates then, and no method has to be named."""
+    monkeypatch.chdir(tmp_path)
+    lines = [f"red chair number {n % 9},{'north' if n < 9 else 'south'},{n}" for n in range(18)]
+    Path("goods.csv").write_text("\n".join(["title,shop,price", *lines]))
+    done = linkwise("ask", "goods.csv", option, "shop", "--budget", 0)
+    assert done.exit_code == 0, done.stderr
+    with Session.open(tmp_path / "goods.csv.linkwise") as begun:
+        assert begun.learner["name"] == "RecordLinkage"
+        assert begun.learner["parameters"][option.strip("-")] == "shop"
+
+
 def test_what_is_given_stays(tmp_path, linkwise, monkeypatch):
     monkeypatch.chdir(tmp_path)
     make_everyday.make(tmp_path, ["customers"], 0.1, seed=7)

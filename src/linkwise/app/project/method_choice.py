@@ -72,13 +72,14 @@ def build_first_learner(choice: MethodChoice) -> Learner:
 def choose_by_table(choice: MethodChoice, table: Table) -> MethodChoice:
     """Choose by a table what was not chosen.
 
-    If no method was named and the table holds records of the same things, these are linked. Records of
-    numbers alone are linked by one threshold on their distance. Raises UsageError if an option names a
-    column that the table does not have.
+    If no method was named, records are linked if the table holds several of the same things, or if an option
+    is given that is about linking them. Records of numbers alone are linked by one threshold on their
+    distance. Raises UsageError if an option names a column that the table does not have.
     """
     check_columns(choice, table)
     are_records = any((one.option, one.value) == ("text_by", "letters") for one in table.proposals)
-    if are_records and choice.name is None and not choice.parameters:
+    are_linked = not {methods.ORIGIN.parameter, methods.SAME.parameter}.isdisjoint(choice.parameters)
+    if choice.name is None and (are_linked or (are_records and not choice.parameters)):
         choice = replace(choice, name=RECORDS)
     holds_words = any(column.role in ("category", "document", "text") for column in table.columns)
     is_of_numbers = choice.name == RECORDS and not choice.parameters and not holds_words
