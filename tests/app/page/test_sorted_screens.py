@@ -6,9 +6,11 @@ import pytest
 import linkwise as lw
 from linkwise.app.page.cards import choose_fields, view_numbers
 from linkwise.app.page.page_state import render_offers
+from linkwise.app.page.presented_items import present_session
 from linkwise.app.page.presenter import Presenter
 from linkwise.learn.verification import CHECK_ROW
 from linkwise.session.session import Session
+from record_worlds import draw_world
 
 
 def begin(rate=0):
@@ -276,6 +278,13 @@ def test_screens_are_offered_where_the_learner_gathers_rows():
     shown = Presenter(other, other.X, view_numbers(other.X, ("length", "width")), title="leaves.csv")
     assert shown.state()["sorting"]["wide"]["size"] is None
     assert len(show(shown)["cards"]) > 3, "they can be sorted all the same"
+
+
+def test_no_screens_are_offered_of_a_learner_that_was_not_measured():
+    session = lw.Session(draw_world().table, lw.RecordLinkage(random_state=0))
+    state = present_session(session).state()
+    assert state["question"] is not None
+    assert state["sorting"]["wide"]["size"] is None
 
 
 def test_no_screens_are_offered_where_few_rows_are_worth_it():

@@ -11,7 +11,7 @@ from linkwise.app.page.answer_list import describe_suspect, serialize_guidelines
 from linkwise.app.page.cards import RowView, choose_fields, compare_rows
 from linkwise.app.page.content import MOST_CLUSTERS, ClusterSummary, PageContent
 from linkwise.app.page.requests import PERSONAL
-from linkwise.app.page.sorting_offer import SIZES, offer_sorting
+from linkwise.app.page.sorting_offer import MEASURED_LEARNER, SIZES, offer_sorting
 from linkwise.app.project.changed_options import count_facts
 from linkwise.app.project.cluster_search import RowHits
 from linkwise.app.project.method_choice import learner_phrase
@@ -228,7 +228,8 @@ def render_offers(
     content: PageContent, person: str, question: Mapping[str, Any] | None, n_rows: int | None = None
 ) -> dict[str, Any]:
     """Return which screens a person is offered, on a wide page and on a narrow one; see `offer_sorting`."""
-    history, gathers = content.now.history, content.session.gathers
+    history = content.now.history
+    gathers = content.session.gathers and content.now.learner["name"] == MEASURED_LEARNER
     is_check = question is not None and question["why"].startswith(CHECK)
     offers = {
         name: offer_sorting(

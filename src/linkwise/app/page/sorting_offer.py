@@ -14,6 +14,7 @@ from linkwise.session.journal.events import Event
 # Questions about pairs after which KIN is as good as after one screen of so many rows, by the mean ARI over
 # 16 data sets.
 PAIRS_REPLACED = {4: 2.5, 6: 4.5, 9: 7.0, 12: 10.0, 16: 13.0}
+MEASURED_LEARNER = "KIN"  # of other learners it is not known how many pairs a screen replaces
 SIZES = tuple(PAIRS_REPLACED)
 LAST = 20  # answers of each kind that tell the pace
 ENOUGH_PAIRS, ENOUGH_SCREENS = 5, 3  # answers of which a median says something
@@ -50,7 +51,7 @@ def offer_sorting(
     """Decide whether to offer screens to a person, and of which size.
 
     Screens are offered until the seconds of the person say that pairs are quicker. A screen replaces as many
-    pairs as in `PAIRS_REPLACED`; that is known of learners alone that gather the rows of a screen.
+    pairs as in `PAIRS_REPLACED`, which was measured with one learner.
 
     Parameters
     ----------
@@ -59,7 +60,7 @@ def offer_sorting(
     source : str, default=""
         The name of the person.
     gathers : bool
-        Whether the learner gathers the rows of a screen.
+        Whether the learner gathers the rows of a screen, and is the one with which that was measured.
     is_check : bool, default=False
         Whether the present question checks earlier answers.
     is_narrow : bool, default=False
