@@ -11,6 +11,7 @@ from bench.papers.cobs_peers import PEERS
 from bench.suites.cell_store import Row, read_rows
 
 PAIRS = "50 constraints"
+PROGRAM = "WekaUT"  # the reading that follows the program that the paper ran
 
 
 def read_figures(results: Path) -> Iterator[Figure]:
@@ -23,15 +24,21 @@ def read_figures(results: Path) -> Iterator[Figure]:
 
 def _read_table3(folder: Path) -> Iterator[Figure]:
     ours = _by_task_and_method(folder / "table3.csv") | _by_task_and_method(folder / "table3_peers.csv")
+    program = {
+        (row["task"], row["method"]): row
+        for row in read_rows(folder / "readings.csv") if row["reading"] == PROGRAM
+    }  # fmt: skip
     for row in read_target("cobs_table3.csv"):
         for method in row:
             if method != "task":
-                found = ours.get((row["task"], method), {})
+                place = row["task"], method
+                found, theirs = ours.get(place, {}), program.get(place, {})
                 setting = PAIRS if method.endswith(("COBS", "NumSat", "CVCP")) or method == "fosc" else ""
                 table = "Table III, Q2" if method in PEERS else "Table III, Q1"
                 yield Figure(
                     table, row["task"], method, setting, float(row[method]),
                     _number(found, "letter"), _number(found, "default"),
+                    _number(theirs, "ari"), runs={"authors": f"{theirs['runs']} runs"} if theirs else {},
                 )  # fmt: skip
 
 
