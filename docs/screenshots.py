@@ -100,7 +100,7 @@ def photograph(page: Page, name: str) -> None:
     """Keep what is seen."""
     page.wait_for_timeout(400)
     with Image.open(BytesIO(page.screenshot())) as seen:  # a palette makes it a third as large
-        palette = seen.convert("RGB").quantize(64, kmeans=5)
+        palette = seen.convert("RGB").quantize(32, kmeans=5)
         palette.save(IMAGES / f"{name}.png", optimize=True)
     print(f"docs/images/{name}.png")
 

@@ -94,14 +94,16 @@ class Stub:
             "id": str(n), "first": first, "second": second, "differing": {}, "content": None,
             "only_shown": [], "why": "", "guess": "no", "parts": None
         }  # fmt: skip
-        counts = dict.fromkeys(("yes", "unsure", "added", "imported", "done", "inferred"), 0)
+        counts = dict.fromkeys(
+            ("yes", "unsure", "added", "imported", "done", "inferred", "screens", "cards"), 0
+        )
         sizes = np.bincount(self._kind, minlength=10).tolist()
         return {
             "protocol": 1, "title": "stub", "kind": "record", "place": None, "rows": len(self._kind),
             "two_bytes": False, "labels": n + 1,
             "shades": [[kind, kind, 0] for kind in range(10)],
             "event": n, "busy": False,
-            "question": question, "ended": None, "agreement": None, "rules": False,
+            "question": question, "sorting": None, "ended": None, "agreement": None, "rules": False,
             "axes": "", "map": None, "profiles": False,
             "budget": None, "seconds_per_answer": None, "counts": {"answers": n, "no": n, **counts},
             "changes": [0.1] * min(n, 20),

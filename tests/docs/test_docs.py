@@ -236,6 +236,7 @@ def test_pages_without_anything_to_run_are_few():
         "examples.rst",
         "index.rst",
         "methods.rst",
+        "papers.rst",
         "reference.rst",
         "speed.rst",
         "reliability.rst",

@@ -38,6 +38,7 @@ COMMANDS = {
     "export --answers": ["{data}", "--answers", "-"],
     "extend": ["{data}"],
     "demo": ["messages", "--auto", "--budget", "3"],
+    "mcp": ["--help"],  # what it serves is a protocol, always in UTF-8
     "doctor": [],
     "--help": [],
 }

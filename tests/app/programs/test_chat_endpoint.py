@@ -10,7 +10,9 @@ from linkwise.app.programs import chat_endpoint
 from linkwise.app.programs.chat_endpoint import ChatEndpoint, is_on_this_machine, read_completion
 from linkwise.app.programs.replies import UnusableReplyError
 from linkwise.errors import ProgramError
+from patience import patience
 
+TOO_SHORT = 0.1  # s: a time limit that is meant to be reached
 ASKED = [{"role": "user", "content": "Äpfel?"}]
 
 
@@ -149,7 +151,7 @@ def test_a_server_that_goes_away_gets_further_requests():
 )
 def test_a_connection_or_json_that_breaks(reply):
     with serve_chat(reply) as chat, pytest.raises(UnusableReplyError) as caught:
-        ChatEndpoint(chat.base_url, "tiny", timeout=1).complete(ASKED)
+        ChatEndpoint(chat.base_url, "tiny", timeout=patience(1.0)).complete(ASKED)
     assert not caught.value.is_final
 
 
@@ -157,14 +159,14 @@ def test_a_slow_reply_ends_at_the_time_limit():
     status, _, content = completion("yes" * 100)
     slow, message = (status, {"Pause": "0.05"}, content), r"No reply within 0\.2 s\. Set --timeout"
     with serve_chat(slow) as chat, pytest.raises(UnusableReplyError, match=message):
-        ChatEndpoint(chat.base_url, "tiny", timeout=0.2).complete(ASKED)
+        ChatEndpoint(chat.base_url, "tiny", timeout=2 * TOO_SHORT).complete(ASKED)
 
 
 def test_a_silent_server_ends_at_the_time_limit():
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}/v1"
         with pytest.raises(UnusableReplyError, match="No reply within"):
-            ChatEndpoint(url, "tiny", timeout=0.1).complete(ASKED)
+            ChatEndpoint(url, "tiny", timeout=TOO_SHORT).complete(ASKED)
 
 
 @pytest.mark.parametrize(

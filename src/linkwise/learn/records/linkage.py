@@ -124,6 +124,11 @@ class RecordLinkage(ActiveLearner):
         self.same = same
         self.random_state = random_state
 
+    @property
+    def enforce(self) -> bool:
+        """Whether rows may be moved where their labels contradict an answer: not where origins are told."""
+        return self.origin is None
+
     def prepare(self, X: NDArray[Any], seed: int, *, progress: Progress | None = None) -> PreparedRecords:
         """Refuse an array, since records are compared column by column."""
         raise DataError(
@@ -258,7 +263,8 @@ class RecordLinkage(ActiveLearner):
         assert table is not None, "`_take_rows` returns it"
         state = self.start(Problem(X, self.prepare_table(table, seed), evidence, seed))
         self._keep_more(X, state)
-        return enforce_answers(state.group().labels, evidence)
+        labels = state.group().labels
+        return enforce_answers(labels, evidence) if self.enforce else labels
 
     def _keep_more(self, X: NDArray[Any], state: RecordState) -> None:
         """Keep the records and the model, which new records are compared by."""
