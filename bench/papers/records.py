@@ -162,7 +162,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     write_csv(folder / "candidates.csv", head, lines)
     print(format_table(head, lines))
     means = list(average(rows, given.sets, given.wrong))
-    head = ("set", "role", "wrong", "score", *map(str, AT))
+    head = ("set", "role", "wrong", "runs", "score", *map(str, AT))
     write_csv(folder / "table.csv", head, means)
     print(format_table(head, means))
     head = ("set", "role", "wrong", "share", "answers", "true", "told", "difference", "inside", "stop")
@@ -180,7 +180,8 @@ def average(rows: Sequence[Row], names: Sequence[str], shares: Sequence[str]) ->
             some = [row for row in rows if (row["set"], row["wrong"]) == (name, wrong)]
             for kind in SCORES:
                 means = [np.mean([float(row[f"{kind} {n}"]) for row in some]) for n in AT]
-                lines.append((name, SETS[name].role, wrong, kind, *(f"{mean:.3f}" for mean in means)))
+                given = name, SETS[name].role, wrong, str(len(some)), kind
+                lines.append((*given, *(f"{mean:.3f}" for mean in means)))
     return lines
 
 
