@@ -3,7 +3,7 @@
 The annotations are values, not text, because one of them names a local function.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Annotated, Any, Literal
@@ -139,7 +139,7 @@ def _add_questions(
             list[list[int]],
             Field(description="the numbers of the cards in each pile; known piles may be left out"),
         ],
-        unsure: Annotated[list[int], Field(description="cards that you cannot place")] = [],  # noqa: B006 - never changed
+        unsure: Annotated[Sequence[int], Field(description="cards that you cannot place")] = (),
         reason: Reason = "",
     ) -> dict[str, Any]:
         """Sort the cards of a set. Each new card stands once: in a pile, alone in a pile, or in unsure."""
@@ -182,7 +182,7 @@ def _add_results(server: MCPServer[Any], tools: AgentTools) -> None:
 
     @server.tool(annotations=READS)
     def explain(
-        ids: Annotated[list[str], Field(description="two ids of rows, or none for all clusters")] = [],  # noqa: B006 - never changed
+        ids: Annotated[Sequence[str], Field(description="two ids of rows, or none for all clusters")] = (),
     ) -> dict[str, Any]:
         """Explain why two rows are in one cluster or in two, or describe each cluster."""
         with explain_errors():

@@ -134,13 +134,13 @@ class AgentTools:
         return self._confirm()
 
     def sort(
-        self, name: str, set_id: str, piles: list[list[int]], unsure: list[int], reason: str = ""
+        self, name: str, set_id: str, piles: list[list[int]], unsure: Sequence[int], reason: str = ""
     ) -> dict[str, Any]:
         """Store into which piles the cards of a screen were sorted."""
         shown = self._screens.get(set_id)
         if shown is None:
             raise SessionError(f"There is no set {set_id!r}. Use the id of the last next_set.")
-        given = Piles(piles, unsure)
+        given = Piles(piles, [*unsure])
         if fault := describe_card_faults(list_faults(given, shown)):
             raise ValueError(f"{fault} Put each card into one pile, or into unsure.")
         rows, doubted = find_rows(given, shown)

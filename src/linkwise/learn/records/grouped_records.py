@@ -58,7 +58,7 @@ def group_records(
     certainty : float
         Log-odds that an answer is right.
     lean : float, default=0
-        What is added to the log-odds of each pair where groups are made, but not where they are told.
+        Log-odds that are added to those of each pair to make groups; the result is without them.
 
     Returns
     -------

@@ -126,7 +126,7 @@ class RecordLinkage(ActiveLearner):
 
     @property
     def enforce(self) -> bool:
-        """Whether rows may be moved where their labels contradict an answer: not where origins are told."""
+        """Whether rows whose labels contradict an answer are moved: only if there is no `origin`."""
         return self.origin is None
 
     def prepare(self, X: NDArray[Any], seed: int, *, progress: Progress | None = None) -> PreparedRecords:

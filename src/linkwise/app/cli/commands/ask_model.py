@@ -195,7 +195,7 @@ def check_texts(project: Project) -> None:
 
 # ---------------------------------------------------------------- asking
 def make_screen_fields(project: Project) -> Callable[[Any], Mapping[str, Any]]:
-    """Return a function that gives what a model is told of a screen."""
+    """Return a function that writes a screen as the fields of a prompt."""
     to_json, examples = make_screen_json(project), list_examples(project)
     return lambda shown: {**to_json(shown), "examples": examples}
 
