@@ -15,7 +15,7 @@ import pytest
 from bench.served import Served
 
 from browser.layout import MISFITS
-from browser.presenters import Bundled, crowd, doubtful, press_early, read, shown_as
+from browser.presenters import READ_MS, Bundled, crowd, doubtful, press_early, read, shown_as
 from linkwise.app.cli.commands.start import prepare_start
 from linkwise.data.show.items import image_items, series_items, text_items, value_items
 from linkwise.errors import DataError
@@ -235,6 +235,14 @@ def test_rows_that_are_sorted(served, browse, look):
         page.keyboard.press("s")
     page.wait_for_function("() => document.querySelector('.lw-loose').hidden")
     look(page, "every card has a place")
+    page.set_viewport_size({"width": 1200, "height": 900})
+    page.wait_for_timeout(READ_MS)
+    page.get_by_role("button", name="Done").click()
+    page.wait_for_selector(".lw-loose [data-card]")
+    page.keyboard.press("h")
+    page.get_by_role("button", name="Sort again: ").click()
+    page.wait_for_selector(".lw-sorting-bar button:text('Cancel'):visible")
+    look(page, "an earlier screen that is sorted again")
 
 
 @pytest.mark.slow(nightly=True)

@@ -461,3 +461,129 @@ def test_the_help_lists_the_keys(page):
     page.keyboard.press("n")
     page.keyboard.press("Escape")
     assert piles(page) == []
+
+
+# ---------------------------------------------------------------- an earlier answer, sorted again
+def open_again(page):
+    page.keyboard.press("h")
+    page.get_by_role("button", name="Sort again: ").last.click()
+    page.wait_for_function("() => document.querySelector('.lw-eyebrow').textContent.startsWith('Sort again')")
+
+
+def begin_again(world, served, browse, **options):
+    """A page, in pairs, on which the first answer is sorted again, with its piles."""
+    world.sort(2)
+    page = browse(served(world), **options)
+    open_again(page)
+    return page, [list(pile) for pile in world.session.history[0].sorting.piles]
+
+
+def test_an_earlier_screen_is_sorted_again_by_keys(world, served, browse):
+    page, before = begin_again(world, served, browse)
+    assert piles(page) == before
+    assert heard(page) == "Your cards lie where you put them. Done replaces these piles by yours."
+    (first, *_), (other, *_), *_ = before
+    assert page.evaluate(FOCUSED) == str(first)
+    assert page.locator(".lw-eyebrow").inner_text() == "Sort again: answer 1"
+    for gone in ("Undo", "Add a note", "Two at a time"):
+        assert not page.get_by_role("button", name=gone).is_visible(), gone
+    page.keyboard.press("a")
+    page.keyboard.press("2")  # the first card
+    page.keyboard.press("Enter")  # of which none is chosen any more
+    page.wait_for_function(f"() => ({NOTICE})().startsWith('Saved: answer 1 has the new piles.')")
+    assert heard(page).startswith("Saved: answer 1 has the new piles.")
+    assert page.locator(".lw-yes").is_visible()
+    assert page.locator(".lw-eyebrow").inner_text() == "Question 3"
+    session = world.session
+    assert [event.kind for event in session.events] == ["sort", "sort", "change"]
+    after = session.history[0].sorting
+    assert after.pile_of[first] == after.pile_of[other]
+    assert sorted(after.order) == sorted(row for pile in before for row in pile)
+    page.get_by_role("button", name="Undo", exact=True).click()
+    page.wait_for_function(f"() => ({NOTICE})().includes('to other piles')")
+    assert [list(pile) for pile in session.history[0].sorting.piles] == before
+    open_again(page)
+    assert piles(page) == before
+
+
+def test_sorting_again_is_given_up_and_the_next_cards_lie_as_before(world, page, served):
+    world.sort(1)
+    page.wait_for_selector(".lw-known")
+    page.keyboard.press("s")
+    page.keyboard.press("n")
+    unfinished, doubted = piles(page), cards(page, "[data-pile=doubt]")
+    open_again(page)
+    page.keyboard.press("s")
+    page.keyboard.press("u")
+    page.keyboard.press("u")
+    assert "No card is placed yet" in page.evaluate(NOTICE)
+    page.keyboard.press("s")
+    page.get_by_role("button", name="Cancel").press("Enter")
+    page.wait_for_selector(".lw-loose [data-card]")
+    assert piles(page) == unfinished
+    assert cards(page, "[data-pile=doubt]") == doubted
+    assert page.evaluate(NOTICE) == "Your cards lie where you put them before."
+    assert page.evaluate(FOCUSED) == str(cards(page, ".lw-loose")[0])
+    assert page.locator(".lw-eyebrow").inner_text() == "Question 2"
+    assert [event.kind for event in world.session.events] == ["sort"]
+    page.reload()
+    page.wait_for_selector(".lw-loose [data-card]")
+    assert piles(page) == unfinished
+
+
+def test_known_rows_cards_and_unsure_ones_are_dragged_when_sorted_again(world, served, browse):
+    world.sort(1)
+    screen = world.session.sets(9)[0]
+    card, unsure, *_ = screen.cards
+    kinds = [
+        [row for row in screen.rows if row % KINDS == kind and row not in (card, unsure)]
+        for kind in range(KINDS)
+    ]
+    wrong = (card + 1) % KINDS
+    kinds[wrong].append(card)
+    world.session.sort(kinds, [unsure], question_id=screen.id)
+    page = browse(served(world))
+    page.keyboard.press("h")
+    page.get_by_role("button", name="Sort again: ").first.click()
+    page.wait_for_selector(".lw-known")
+    assert cards(page, "[data-pile=doubt]") == [unsure]
+    sorting = world.session.history[1].sorting
+    assert sorted(known(page)) == sorted(row for row in sorting.order if row not in sorting.cards)
+    shown = [[*cards(page, f".lw-pile[data-pile='{at}']")] for at in range(len(sorting.piles))]
+    assert shown == [[row for row in pile if row in sorting.cards] for pile in sorting.piles]
+    right = next(at for at, pile in enumerate(sorting.piles) if pile[0] % KINDS == card % KINDS)
+    pile = page.locator(f"[data-pile='{right}']")
+    drag(page, page.locator(f"[data-card='{card}']"), pile)
+    page.get_by_role("button", name="Done").click()
+    page.wait_for_function(f"() => ({NOTICE})().startsWith('Saved: answer 2 has the new piles.')")
+    after = world.session.history[1].sorting
+    assert {row % KINDS for row in after.piles[after.pile_of[card]]} == {card % KINDS}
+    assert after.unsure == (unsure,)
+
+
+def test_piles_that_contradict_a_later_answer_are_kept_until_that_is_taken_back(served, browse):
+    world = World(error_rate=0)
+    page, before = begin_again(world, served, browse)
+    pair = (before[0][0], before[1][0])
+    world.session.add(*pair, "cannot-link")
+    for key in ("m", "1", "2"):
+        page.keyboard.press(key)
+    page.keyboard.press("Enter")
+    page.locator(".lw-card-name").first.press("Enter")
+    page.wait_for_selector(".lw-chain")
+    assert page.locator(".lw-eyebrow").inner_text() == "Sort again: answer 1"
+    page.get_by_role("button", name="Take back").last.click()
+    page.wait_for_function(f"() => ({NOTICE})().startsWith('Saved: answer 1 has')")
+    assert world.session.evidence.verdict(*pair) == "yes"
+    assert page.locator(".lw-yes").is_visible()
+
+
+def test_an_answer_that_was_taken_back_elsewhere_is_not_sorted_again(world, served, browse):
+    page, _ = begin_again(world, served, browse)
+    page.keyboard.press("s")
+    world.session.undo(1)
+    page.locator(".lw-card-name").first.press("Enter")
+    page.wait_for_function(f"() => ({NOTICE})().startsWith('Event 1 is not an answer')")
+    assert len(world.session.history) == 1
+    page.get_by_role("button", name="Cancel").click()
+    assert page.locator(".lw-yes").is_visible()

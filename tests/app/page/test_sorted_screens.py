@@ -268,6 +268,69 @@ def test_the_pace_of_screens_counts_towards_the_budget():
     assert presenter.state()["seconds_per_answer"] == 30.0
 
 
+# ---------------------------------------------------------------- an earlier answer, sorted again
+def test_an_earlier_screen_is_shown_where_its_cards_lie_and_gets_other_piles():
+    presenter, session = begin()
+    session.sort([[0, 3, 6], [1, 4]])
+    session.sort([[0, 9, 10], [1, 7]], unsure=[2])
+    screen = ask(presenter, do="sorted", event=2)["screen"]
+    assert screen["known"] == []
+    assert [item["row"] for item in screen["cards"]] == [0, 9, 10, 1, 7, 2]
+    assert (screen["event"], screen["lies"]) == (2, {"piles": ((0, 9, 10), (1, 7)), "unsure": (2,)})
+    assert screen["columns"] == ["length", "width"]
+    reply = ask(presenter, do="change", event=2, piles=[[0, 9], [1, 7, 10], [2]], unsure=[])
+    assert reply["moved"].endswith(".")
+    assert session.history[1].sorting.piles == ((0, 9), (10, 1, 7), (2,))
+    assert [event.kind for event in session.events] == ["sort", "sort", "change"]
+    ask(presenter, do="undo")
+    assert session.history[1].sorting.unsure == (2,)
+
+
+def test_known_rows_of_an_earlier_screen_stay_what_they_are():
+    presenter, _ = begin()
+    sort(presenter, show(presenter))
+    screen = show(presenter)
+    sort(presenter, screen)
+    again = ask(presenter, do="sorted", event=2)["screen"]
+    flat = [item["row"] for pile in screen["known"] for item in pile]
+    assert sorted(item["row"] for pile in again["known"] for item in pile) == sorted(flat)
+    assert {item["row"] for item in again["cards"]} == {item["row"] for item in screen["cards"]}
+
+
+def test_each_person_sorts_only_their_own_screens_again():
+    presenter, session = begin(rate=0.1)
+    sort(presenter, show(presenter, "anna"), person="anna")
+    presenter.state(("anna", "ben"))
+    request = {"id": "1", "do": "change", "event": 1, "piles": [[0], [1]], "unsure": []}
+    assert "Only anna can change" in presenter.handle(request, "ben").body["error"]["text"]
+    assert [event.kind for event in session.events] == ["sort"]
+
+
+@pytest.mark.parametrize(
+    ("request_", "kind", "words"),
+    [
+        ({"do": "sorted", "event": 2}, "stale", "These rows are not sorted any more."),
+        ({"do": "change", "event": 1, "answer": "yes"}, "bad", "The piles are not lists of rows: 'yes'."),
+        ({"do": "sorted", "event": 9}, "stale", "These rows are not sorted any more."),
+        ({"do": "sorted"}, "bad", "event is missing. Pass a whole number."),
+        ({"do": "change", "event": 1, "piles": [[0, 3]], "unsure": []}, "bad", "Rows 1, 4 are in no pile."),
+        ({"do": "change", "event": 1, "piles": [[0, 3], [1, 4]]}, "bad", "unsure is missing."),
+        (
+            {"do": "change", "event": 2, "piles": [[0, 3]], "unsure": []},
+            "stale",
+            "These rows are not sorted any more.",
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_change_of_piles_is_said(request_, kind, words):
+    presenter, session = begin()
+    session.sort([[0, 3], [1, 4]])
+    session.add(0, 6, "must-link")
+    error = refused(presenter, **request_)
+    assert error["kind"] == kind
+    assert words in error["text"]
+
+
 # ---------------------------------------------------------------- what is offered
 def test_screens_are_offered_where_the_learner_gathers_rows():
     presenter, _ = begin()

@@ -19,13 +19,21 @@ from linkwise.app.page.cluster_descriptions import (
 )
 from linkwise.app.page.cluster_members import halve_cluster, list_members
 from linkwise.app.page.content import MOST_CLUSTERS, ClusterSummary, PageContent
-from linkwise.app.page.page_state import describe_case, render_cluster, render_hits, render_pair, render_row
+from linkwise.app.page.page_state import (
+    describe_case,
+    render_cluster,
+    render_hits,
+    render_pair,
+    render_row,
+    render_sorted,
+)
 from linkwise.app.page.requests import RefusedRequest, Request
 from linkwise.app.page.results import describe_results, write_table
 from linkwise.app.page.table_columns import describe_columns
 from linkwise.app.page.team_report import describe_team
 from linkwise.app.project.cluster_search import cluster_names, create_matcher, find_rows, name_with_text
 from linkwise.app.project.output import write_labels
+from linkwise.constraints.sorting import Sorting
 from linkwise.reasons.near_rows import describe_near_rows
 from linkwise.reasons.shown_clusters import WORTH
 from linkwise.session.session import Session
@@ -71,6 +79,12 @@ def _list_history(content: PageContent, request: Request) -> dict[str, Any]:
     events = [e for e in listed.events if before is None or e.number < before]
     newest = [serialize_event(e, listed.changed, content.view.name) for e in events[::-1][:limit]]
     return {"events": add_values(content, newest), "more": len(events) > len(newest)}
+
+
+def _show_sorted(content: PageContent, request: Request) -> dict[str, Any]:
+    """Return a screen that was sorted, with its cards where they lie."""
+    sorting = read_sorted(content, request)
+    return {"screen": render_sorted(content, request["event"], sorting)}
 
 
 def _list_suspects(content: PageContent, _: Request) -> dict[str, Any]:
@@ -202,6 +216,15 @@ def read_pair(content: PageContent, request: Request) -> tuple[int, int]:
     return first, second
 
 
+def read_sorted(content: PageContent, request: Request) -> Sorting:
+    """Return the piles of the event that a request names."""
+    number = requests.read_integer(request, "event")
+    sorting = next((event.sorting for event in content.now.history if event.number == number), None)
+    if sorting is None:
+        raise RefusedRequest("stale", "These rows are not sorted any more.")
+    return sorting
+
+
 def find_cluster(content: PageContent, request: Request, name: str) -> ClusterSummary:
     """Return the cluster that a request names."""
     number = requests.read_integer({name: request.get(name, None)}, name)
@@ -236,7 +259,7 @@ def _export_session(session: Session) -> bytes:
 
 LOOKUPS: dict[str, Lookup] = {
     "item": _show_rows, "find": _find, "members": _list_members, "halves": _halve,
-    "history": _list_history, "suspects": _list_suspects,
+    "history": _list_history, "sorted": _show_sorted, "suspects": _list_suspects,
     "review": _list_cases, "team": lambda content, *_: {"report": describe_team(content.session)},
     "table": lambda content, *_: describe_columns(content),
     "results": lambda content, *_: describe_results(content),

@@ -16,6 +16,7 @@ from linkwise.app.project.changed_options import count_facts
 from linkwise.app.project.cluster_search import RowHits
 from linkwise.app.project.method_choice import learner_phrase
 from linkwise.constraints.facts import Answer
+from linkwise.constraints.sorting import Sorting
 from linkwise.learn.advice import StopAdvice
 from linkwise.learn.gathering import SCREEN_SIZE
 from linkwise.learn.learner import Question
@@ -210,18 +211,31 @@ def render_question(
 
 
 def render_screen(content: PageContent, screen: Screen) -> dict[str, Any]:
-    """Return the rows of a screen, its known piles first, and the columns by which they differ most."""
-    view, labels = content.view, content.labels
-    known = [[render_row(view, labels, row) for row in pile] for pile in screen.known]
-    cards = [render_row(view, labels, row) for row in screen.cards]
-    everything = [*(row for pile in known for row in pile), *cards]
+    """Return a screen as a page shows it."""
+    return {"id": screen.id, "why": screen.why, **_render_cards(content, screen.known, screen.cards)}
+
+
+def render_sorted(content: PageContent, number: int, sorting: Sorting) -> dict[str, Any]:
+    """Return the screen of an event, and the piles in which its rows lie."""
+    known = [[row] for row in sorting.order if row not in sorting.cards]
     return {
-        "id": screen.id,
-        "known": known,
-        "cards": cards,
-        "columns": choose_fields(everything, view.compared),
-        "why": screen.why,
+        "id": f"event {number}",
+        "why": "",
+        **_render_cards(content, known, sorting.cards),
+        "event": number,
+        "lies": {"piles": sorting.piles, "unsure": sorting.unsure},
     }
+
+
+def _render_cards(
+    content: PageContent, piles: Sequence[Sequence[int]], rows: Sequence[int]
+) -> dict[str, Any]:
+    """Return rows to sort, those of known piles first, and the columns by which they differ most."""
+    view, labels = content.view, content.labels
+    known = [[render_row(view, labels, row) for row in pile] for pile in piles]
+    cards = [render_row(view, labels, row) for row in rows]
+    everything = [*(row for pile in known for row in pile), *cards]
+    return {"known": known, "cards": cards, "columns": choose_fields(everything, view.compared)}
 
 
 def render_offers(

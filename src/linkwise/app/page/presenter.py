@@ -20,7 +20,7 @@ from linkwise.app.page.answer_list import check_owner, serialize_chain
 from linkwise.app.page.cards import RowView, project_columns, project_notes, view_project
 from linkwise.app.page.cluster_members import MOST_MOVED
 from linkwise.app.page.content import PageContent
-from linkwise.app.page.lookups import LOOKUPS, add_values, find_cluster, read_pair
+from linkwise.app.page.lookups import LOOKUPS, add_values, find_cluster, read_pair, read_sorted
 from linkwise.app.page.page_state import (
     render_offers,
     render_present_question,
@@ -288,8 +288,15 @@ class Presenter:
         return {"undone": None if event is None else self._content.serialize(event)}
 
     def _change(self, request: Request) -> dict[str, Any]:
-        answer: Answer = requests.read_choice(request, "answer", ANSWERS)
-        self._session.change(self._read_own(request), answer)
+        """Change an answer, or the piles of a screen."""
+        number, n_rows = self._read_own(request), self._session.n_rows
+        if "piles" in request:
+            read_sorted(self._content, request)
+            unsure = requests.read_pile(request, "unsure", n_rows)
+            self._session.change(number, requests.read_piles(request, n_rows), unsure=unsure)
+        else:
+            answer: Answer = requests.read_choice(request, "answer", ANSWERS)
+            self._session.change(number, answer)
         return {}
 
     def _write_note(self, request: Request) -> dict[str, Any]:

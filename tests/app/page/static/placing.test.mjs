@@ -30,6 +30,22 @@ test("a screen begins with its known piles, and all cards are loose", () => {
   );
 });
 
+test("an earlier answer begins with its cards where they lie, and steps are only those that follow", () => {
+  const lies = { piles: [[7, 8, 10], [11]], unsure: [12, 13] };
+  const again = { ...SCREEN, event: 3, lies };
+  const { layout } = place(again, []);
+  assert.deepEqual(layout.piles, [
+    { known: [7, 8], cards: [10] },
+    { known: [], cards: [11] },
+  ]);
+  assert.deepEqual(listPiles(layout), lies);
+  const steps = [
+    ["put", 11, 0],
+    ["new", 12],
+  ];
+  assert.deepEqual(listPiles(place(again, steps).layout), { piles: [[7, 8, 10, 11], [12]], unsure: [13] });
+});
+
 test("cards go into known piles, new ones, and among those that nobody is sure about", () => {
   const steps = [
     ["put", 10, 1],

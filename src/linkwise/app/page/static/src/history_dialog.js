@@ -8,6 +8,7 @@ import { openNote } from "./note_dialog.js";
 import { describeNote, formatSeconds, NOTE } from "./note_wording.js";
 import { clamp } from "./numbers.js";
 import { renderValues } from "./row_values.js";
+import { SORT_AGAIN } from "./sorting_wording.js";
 import { isOwn, OTHERS_ADVICE } from "./team.js";
 import {
   ANSWER_LABELS,
@@ -79,12 +80,17 @@ function renderExampleButton(page, { number, first, second, names, answer, note 
  * @param {SessionEvent} event
  * @param {Store} store
  * @param {ShowOutcome} show
+ * @param {() => void} close
  */
-function renderEvent(page, event, store, show) {
+function renderEvent(page, event, store, show, close) {
   const words = describeEvent(event);
   const isPair = event.kind === "answer" || event.kind === "add";
   const canRevise = isOwn(page.controller.state, event.kind, event.text);
   const takeBack = () => store({ do: "take_back", event: event.number }, describeUndo(event));
+  const sortAgain = () => {
+    close();
+    page.sortAgain(event.number);
+  };
   const title = isPair
     ? h(
         "span",
@@ -122,6 +128,13 @@ function renderEvent(page, event, store, show) {
         }),
       isPair && event.answer !== "unsure" && renderExampleButton(page, event, show),
       canRevise &&
+        event.kind === "sort" &&
+        createButton(SORT_AGAIN, sortAgain, {
+          className: "lw-quiet",
+          "aria-label": `${SORT_AGAIN}: ${words}`,
+          "data-key": `${event.number}-sort`,
+        }),
+      canRevise &&
         createButton("Take back", takeBack, {
           className: "lw-quiet",
           "aria-label": `Take back: ${words}`,
@@ -134,7 +147,7 @@ function renderEvent(page, event, store, show) {
 /** @param {Page} page */
 export async function openHistory(page) {
   const { controller } = page;
-  const { box, body, heading } = openDialog(page, "History", "lw-drawer");
+  const { box, body, heading, close } = openDialog(page, "History", "lw-drawer");
   const list = h("ol", { class: "lw-history" });
   const none = h("p", { class: "lw-soft", hidden: true }, EMPTY_HISTORY);
   const more = createButton("Show earlier answers", () => load(events.at(-1)?.number), { hidden: true });
@@ -167,7 +180,7 @@ export async function openHistory(page) {
     }
     events = before === null ? reply.events : [...events, ...reply.events];
     const key = page.focused && box.contains(page.focused) ? page.focused.dataset.key : undefined;
-    list.replaceChildren(...events.map((event) => renderEvent(page, event, store, show)));
+    list.replaceChildren(...events.map((event) => renderEvent(page, event, store, show, close)));
     none.hidden = events.length > 0;
     more.hidden = !reply.more;
     if (!key) return;

@@ -10,7 +10,8 @@ import { Stopwatch } from "./stopwatch.js";
 export class NoteField {
   /** The question that the note is about. @type {string | null} */
   #question = null;
-  #watch = new Stopwatch();
+  #isPaused = false;
+  #watch = new Stopwatch({ isHidden: () => document.hidden || this.#isPaused });
 
   /**
    * @param {Page} page
@@ -47,6 +48,13 @@ export class NoteField {
     const update = () => this.#watch.update();
     document.addEventListener("visibilitychange", update);
     return () => document.removeEventListener("visibilitychange", update);
+  }
+
+  /** Close the field and stop the time of the question while something else is in its place. @param {boolean} isPaused */
+  pause(isPaused) {
+    this.#isPaused = isPaused;
+    this.#watch.update();
+    this.#setOpen(!isPaused && this.field.value !== "");
   }
 
   /** @param {string} question that is shown now */

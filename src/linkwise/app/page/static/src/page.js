@@ -14,6 +14,8 @@ export class Page {
   controller;
   /** The plot as an SVG picture, with the names of the clusters; null while there is none. @type {() => string | null} */
   drawPlot = () => null;
+  /** Sort the rows of an earlier answer again. @type {(event: number) => void} */
+  sortAgain = () => {};
   /** What distinguishes each cluster, by number. @type {Map<number, string>} */
   profiles = new Map();
   #prefix;

@@ -11,11 +11,18 @@
 
 /** The numbers are a card (its row) or the places of piles. @typedef {["put", number, number] | ["new" | "doubt" | "free", number] | ["join", number, number]} Step */
 
-/** @param {SortingScreen} screen */
-const begin = (screen) => ({
-  piles: screen.known.map((pile) => ({ known: pile.map(({ row }) => row), cards: [] })),
-  unsure: [],
-});
+/** Where the rows lie before the first step. @param {SortingScreen} screen @returns {Layout} */
+function begin({ known, cards, lies }) {
+  const isCard = /** @param {number} row */ (row) => cards.some((card) => card.row === row);
+  const { piles, unsure } = lies ?? { piles: known.map((pile) => pile.map(({ row }) => row)), unsure: [] };
+  return {
+    piles: piles.map((rows) => ({
+      known: rows.filter((row) => !isCard(row)),
+      cards: rows.filter(isCard),
+    })),
+    unsure,
+  };
+}
 
 /**
  * A layout without a card; a new pile that loses its last card is gone.

@@ -64,6 +64,9 @@ export interface SortingScreen {
   /** The columns that tell these rows apart best. */
   columns: string[];
   why: string;
+  /** Of an earlier answer: the number of its event, and where its rows lie. */
+  event?: number;
+  lies?: { piles: number[][]; unsure: number[] };
 }
 
 /** Whether screens of so many rows are worth sorting; `size` is null if questions about two rows are better. */

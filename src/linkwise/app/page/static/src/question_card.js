@@ -9,7 +9,7 @@ import { describeBeginning, describeNumber } from "./question_wording.js";
 import { openResults, RESULTS } from "./results_dialog.js";
 import { Sorter } from "./sorter.js";
 import { createSortingSwitch } from "./sorting_switch.js";
-import { SORT_QUESTION } from "./sorting_wording.js";
+import { SORT_AGAIN, SORT_QUESTION } from "./sorting_wording.js";
 import { WAITING, WAITING_ADVICE } from "./team.js";
 import {
   ANSWER_LABELS,
@@ -105,7 +105,7 @@ export class QuestionCard {
       },
       () => page.root.clientWidth,
     );
-    this.sorter = new Sorter(page, this.note, () => this.#showScreen());
+    this.sorter = new Sorter(page, this.note, () => this.#showScreen(), redraw);
     this.bar = h("div", { class: "lw-answers", role: "group", "aria-label": "Your answer" }, this.buttons);
     this.more = h(
       "div",
@@ -162,9 +162,10 @@ export class QuestionCard {
   update(state) {
     const { question } = state;
     const isWaiting = !question && state.ended === "waiting";
-    const hasEnded = Boolean(!question && state.ended && !isWaiting);
-    const canSort = Boolean(state.sorting && (question || isWaiting));
-    const isSorting = canSort && this.how.isSorting;
+    const isEditing = this.sorter.isEditing;
+    const hasEnded = Boolean(!question && state.ended && !isWaiting && !isEditing);
+    const canSort = Boolean(state.sorting && (question || isWaiting) && !isEditing);
+    const isSorting = isEditing || (canSort && this.how.isSorting);
     this.page.controller.isSorting = isSorting;
     this.how.update(state, canSort);
     if (isSorting) this.#showSorting(state);
@@ -185,7 +186,8 @@ export class QuestionCard {
    * @param {boolean} isSorting
    */
   #showParts(isPair, hasEnded, isSorting) {
-    this.more.hidden = false;
+    this.more.hidden = this.sorter.isEditing;
+    if (this.sorter.isEditing) this.why.close();
     this.beginning.hidden = !isPair || !this.beginning.textContent;
     this.finish.hidden = !hasEnded;
     this.sorter.node.hidden = !isSorting;
@@ -202,7 +204,9 @@ export class QuestionCard {
   /** @param {State} state */
   #showSorting(state) {
     this.#shown = null;
-    setText(this.eyebrow, describeNumber(state.counts.answers + 1, state.budget, ""));
+    const next = describeNumber(state.counts.answers + 1, state.budget, "");
+    const { isEditing, screen } = this.sorter;
+    setText(this.eyebrow, isEditing ? `${SORT_AGAIN}: answer ${screen?.event}` : next);
     setText(this.heading, SORT_QUESTION);
     this.sorter.update(state, this.how.size, this.isAnew);
     this.isAnew = false;

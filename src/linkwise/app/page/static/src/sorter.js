@@ -46,11 +46,13 @@ export class Sorter {
    * @param {Page} page
    * @param {NoteField} note
    * @param {() => void} onScreen called when another screen is shown
+   * @param {() => void} redraw called when an earlier answer takes the place of the question, or leaves it
    */
-  constructor(page, note, onScreen) {
+  constructor(page, note, onScreen, redraw) {
     this.page = page;
     this.note = note;
     this.onScreen = onScreen;
+    this.redraw = redraw;
     this.advice = h("p", { class: "lw-soft" }, words.SORT_ADVICE);
     this.piles = h("ul", { class: "lw-piles", "aria-label": "Piles" });
     this.heading = h("h3", { id: page.createId("loose") });
@@ -63,7 +65,14 @@ export class Sorter {
       className: "lw-answer lw-unsure",
       "aria-keyshortcuts": "U",
     });
-    this.bar = h("div", { class: "lw-answers lw-sorting-bar", hidden: true }, this.finish, this.stepBack);
+    this.cancel = createButton("Cancel", () => this.leave(), { className: "lw-answer", hidden: true });
+    this.bar = h(
+      "div",
+      { class: "lw-answers lw-sorting-bar", hidden: true },
+      this.finish,
+      this.stepBack,
+      this.cancel,
+    );
     this.board = h("div", { class: "lw-board", hidden: true }, this.piles, this.heading, this.loose);
     this.node = h("div", { class: "lw-sorter", hidden: true }, this.advice, this.empty, this.board, this.bar);
     this.board.addEventListener("click", (event) => this.#click(event));
@@ -106,6 +115,10 @@ export class Sorter {
    */
   async update(state, size, isAnew = false) {
     this.#size = size;
+    if (this.isEditing) {
+      this.updateStatus();
+      return;
+    }
     const asked = `${state.event} ${state.table?.encoding ?? ""} ${size}`;
     if (asked === this.#asked && !isAnew) {
       this.updateStatus();
@@ -123,6 +136,34 @@ export class Sorter {
     if (isAnew) this.screen = null; // the person gave it up
     this.#show(reply.screen, `${state.table?.encoding ?? ""}`);
     this.onScreen();
+  }
+
+  /** Whether an earlier answer is sorted again. */
+  get isEditing() {
+    return this.screen?.event !== undefined;
+  }
+
+  /** Show the rows of an earlier answer where they lie, in place of the question. @param {number} event */
+  async edit(event) {
+    const reply = await this.page.controller.request({ do: "sorted", event });
+    if (!reply.ok) {
+      this.page.controller.warn(reply.error.text);
+      return;
+    }
+    this.#asked = ""; // the rows to sort may be on their way
+    this.#show(reply.screen, this.board.dataset.encoding ?? "");
+    this.note.pause(true);
+    this.redraw();
+    this.#draw(true);
+    this.#tell(words.LIES);
+  }
+
+  /** Go back from an earlier answer to the question. */
+  leave() {
+    this.page.root.focus(); // the next card or question takes it from there
+    [this.screen, this.#steps, this.cancel.hidden] = [null, [], true];
+    this.note.pause(false);
+    this.redraw();
   }
 
   /** Forget what is shown: the person answers about two rows at a time. The tab remembers where the cards lie. */
@@ -161,15 +202,16 @@ export class Sorter {
     const rows = this.#nameRows(screen);
     const isLost = before !== null && before.id !== this.#sent && this.#steps.length > 0;
     const kept = rows === this.#undone.rows ? this.#undone.steps : recall(rows);
-    const { layout, steps } = place(screen, kept);
+    const { layout, steps } = place(screen, this.isEditing ? [] : kept);
     [this.#layout, this.#steps, this.#joining] = [layout, steps, null];
-    this.#current = findNext(screen, layout, null);
+    this.#current = this.isEditing ? (screen.cards[0]?.row ?? null) : findNext(screen, layout, null);
     this.drag.cancel();
-    this.note.begin(screen.id);
+    this.cancel.hidden = !this.isEditing;
+    if (!this.isEditing) this.note.begin(screen.id);
     this.#view = new ScreenView(this.page, screen);
     this.board.dataset.kind = this.page.controller.state?.kind ?? "";
     if (steps.length) this.#tell(words.KEPT);
-    else if (isLost) this.page.controller.warn(words.LOST_CARDS);
+    else if (isLost && !this.isEditing) this.page.controller.warn(words.LOST_CARDS);
   }
 
   /** The name of some rows in the memory of the tab, which may show other sessions. @param {SortingScreen} screen */
@@ -268,7 +310,7 @@ export class Sorter {
   #follow(screen, steps) {
     const placed = place(screen, steps);
     [this.#layout, this.#steps] = [placed.layout, placed.steps];
-    remember(this.#nameRows(screen), steps);
+    if (!this.isEditing) remember(this.#nameRows(screen), steps);
   }
 
   goBack() {
@@ -301,6 +343,10 @@ export class Sorter {
       controller.warn(BUSY);
       return;
     }
+    if (screen.event !== undefined) {
+      await this.#replace(screen.event);
+      return;
+    }
     this.#sent = screen.id;
     this.#undone = { rows: this.#nameRows(screen), steps: this.#steps };
     const answer = { do: "sort", screen: screen.id, ...listPiles(this.#layout) };
@@ -314,6 +360,17 @@ export class Sorter {
     if (this.#sent || !controller.state || this.screen !== screen) return;
     this.#asked = ""; // perhaps these are not the rows to sort any more
     await this.update(controller.state, this.#size);
+  }
+
+  /** Replace the piles of an earlier answer. @param {number} event */
+  async #replace(event) {
+    const describe = () => {
+      this.leave(); // here, because a conflict may be resolved before it is stored
+      return words.describeSortedAgain(event);
+    };
+    const request = { do: "change", event, ...listPiles(this.#layout) };
+    if (this.#steps.length) await this.page.controller.store(request, { describe });
+    else this.leave();
   }
 
   // ---------------------------------------------------------------- pointer and focus

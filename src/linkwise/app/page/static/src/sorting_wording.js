@@ -7,6 +7,8 @@ export const SORT_QUESTION = "Which of these belong together?";
 export const SORT_ADVICE =
   "Put each card into a pile: drag it, or choose it and then the pile. Rows of two piles are different. If two piles " +
   "are one, drag one onto the other.";
+export const SORT_AGAIN = "Sort again";
+export const LIES = "Your cards lie where you put them. Done replaces these piles by yours.";
 export const CHOOSING = "Choosing the rows to sort…";
 export const NOTHING_TO_SORT =
   "There are no rows to sort now: others have them, or no place is worth asking for. You can go on with two at a time.";
@@ -84,6 +86,9 @@ export function describeMissing(names) {
  */
 export const describeSorted = (cards, piles) =>
   `Saved: ${formatCount(cards, "card")} sorted into ${formatCount(piles, "pile")}.`;
+
+/** @param {number} event */
+export const describeSortedAgain = (event) => `Saved: answer ${event} has the new piles.`;
 
 /**
  * What is dragged, and what happens if it is dropped.

@@ -58,6 +58,7 @@ function render({ model, el }) {
   });
   const map = createMapPanel(page, model);
   page.drawPlot = () => map.plot.writePicture();
+  page.sortAgain = (event) => card.sorter.edit(event);
   const progress = createProgressPanel(page);
   const clusters = new ClustersPanel(page, map.plot);
   const banner = h("p", { class: "lw-banner", role: "alert", hidden: true });
@@ -124,7 +125,7 @@ function render({ model, el }) {
   // ---------------------------------------------------------------- keys, light and dark
   const zoomIn = () => map.plot.zoom(1.5);
   const toggle = /** @param {"why" | "guess"} which */ (which) => {
-    if (controller.state?.question) card[which].toggle();
+    if (controller.state?.question && !card.sorter.isEditing) card[which].toggle();
   };
   const pairKeys = {
     y: () => controller.answer("yes"),
@@ -136,7 +137,7 @@ function render({ model, el }) {
   };
   const keys = {
     w: () => toggle("why"),
-    a: () => controller.state?.question && card.note.toggle(),
+    a: () => controller.state?.question && !card.sorter.isEditing && card.note.toggle(),
     h: () => openHistory(page),
     e: () => openResults(page),
     i: () => openGuidelines(page),
