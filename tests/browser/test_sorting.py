@@ -583,7 +583,7 @@ def test_an_answer_that_was_taken_back_elsewhere_is_not_sorted_again(world, serv
     page.keyboard.press("s")
     world.session.undo(1)
     page.locator(".lw-card-name").first.press("Enter")
-    page.wait_for_function(f"() => ({NOTICE})().startsWith('Event 1 is not an answer')")
+    page.wait_for_function(f"() => ({NOTICE})().startsWith('These rows are not sorted any more.')")
     assert len(world.session.history) == 1
     page.get_by_role("button", name="Cancel").click()
     assert page.locator(".lw-yes").is_visible()

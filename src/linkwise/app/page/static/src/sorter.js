@@ -65,14 +65,8 @@ export class Sorter {
       className: "lw-answer lw-unsure",
       "aria-keyshortcuts": "U",
     });
-    this.cancel = createButton("Cancel", () => this.leave(), { className: "lw-answer", hidden: true });
-    this.bar = h(
-      "div",
-      { class: "lw-answers lw-sorting-bar", hidden: true },
-      this.finish,
-      this.stepBack,
-      this.cancel,
-    );
+    this.cancel = createButton("Cancel", () => this.leave(), { className: "lw-answer" });
+    this.bar = h("div", { class: "lw-answers lw-sorting-bar", hidden: true }, this.finish, this.stepBack);
     this.board = h("div", { class: "lw-board", hidden: true }, this.piles, this.heading, this.loose);
     this.node = h("div", { class: "lw-sorter", hidden: true }, this.advice, this.empty, this.board, this.bar);
     this.board.addEventListener("click", (event) => this.#click(event));
@@ -161,7 +155,8 @@ export class Sorter {
   /** Go back from an earlier answer to the question. */
   leave() {
     this.page.root.focus(); // the next card or question takes it from there
-    [this.screen, this.#steps, this.cancel.hidden] = [null, [], true];
+    [this.screen, this.#steps] = [null, []];
+    this.cancel.remove();
     this.note.pause(false);
     this.redraw();
   }
@@ -206,8 +201,8 @@ export class Sorter {
     [this.#layout, this.#steps, this.#joining] = [layout, steps, null];
     this.#current = this.isEditing ? (screen.cards[0]?.row ?? null) : findNext(screen, layout, null);
     this.drag.cancel();
-    this.cancel.hidden = !this.isEditing;
-    if (!this.isEditing) this.note.begin(screen.id);
+    if (this.isEditing) this.bar.append(this.cancel);
+    else this.note.begin(screen.id);
     this.#view = new ScreenView(this.page, screen);
     this.board.dataset.kind = this.page.controller.state?.kind ?? "";
     if (steps.length) this.#tell(words.KEPT);
