@@ -309,15 +309,15 @@ def test_each_person_sorts_only_their_own_screens_again():
 @pytest.mark.parametrize(
     ("request_", "kind", "words"),
     [
-        ({"do": "sorted", "event": 2}, "stale", "These rows are not sorted any more."),
+        ({"do": "sorted", "event": 2}, "bad", "These rows are not sorted any more."),
         ({"do": "change", "event": 1, "answer": "yes"}, "bad", "The piles are not lists of rows: 'yes'."),
-        ({"do": "sorted", "event": 9}, "stale", "These rows are not sorted any more."),
+        ({"do": "sorted", "event": 9}, "bad", "These rows are not sorted any more."),
         ({"do": "sorted"}, "bad", "event is missing. Pass a whole number."),
         ({"do": "change", "event": 1, "piles": [[0, 3]], "unsure": []}, "bad", "Rows 1, 4 are in no pile."),
         ({"do": "change", "event": 1, "piles": [[0, 3], [1, 4]]}, "bad", "unsure is missing."),
         (
             {"do": "change", "event": 2, "piles": [[0, 3]], "unsure": []},
-            "stale",
+            "bad",
             "These rows are not sorted any more.",
         ),
     ],

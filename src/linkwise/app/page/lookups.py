@@ -221,7 +221,7 @@ def read_sorted(content: PageContent, request: Request) -> Sorting:
     number = requests.read_integer(request, "event")
     sorting = next((event.sorting for event in content.now.history if event.number == number), None)
     if sorting is None:
-        raise RefusedRequest("stale", "These rows are not sorted any more.")
+        raise RefusedRequest("bad", "These rows are not sorted any more.")
     return sorting
 
 
