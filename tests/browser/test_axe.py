@@ -22,6 +22,7 @@ from linkwise.errors import DataError
 from linkwise.learn.cobras.cobras import COBRAS
 from linkwise.session.session import Session
 from patience import patience
+from session.session_examples import OF_ANOTHER_PILE, misplace
 
 AXE = importlib.util.find_spec("axe_playwright_python")
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice", "experimental"]
@@ -312,6 +313,15 @@ def test_pairs_that_need_a_review(served, browse, look):
             arg=n_left,
         )
     look(page, "no pair to review any more")
+    session = misplace(OF_ANOTHER_PILE)
+    page = browse(served(lambda: shown_as(session, session.X, value_items(session.X, ("x", "y")))))
+    page.keyboard.press("r")
+    page.wait_for_selector("dialog .lw-pile")
+    look(page, "a card to review")
+    shut(page)
+    page.get_by_role("button", name="1 answer is probably wrong.").click()
+    page.wait_for_selector(".lw-suspects li")
+    look(page, "a card among the suspects")
 
 
 @pytest.mark.slow(nightly=True)

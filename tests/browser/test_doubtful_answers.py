@@ -6,6 +6,7 @@ import pytest
 
 from browser.presenters import doubtful, press, shown_as
 from linkwise.data.show.items import value_items
+from session.session_examples import OF_ANOTHER_PILE, misplace
 
 pytestmark = pytest.mark.slow
 
@@ -79,3 +80,30 @@ def test_suspects_are_confirmed_and_turned_round(served, browse):
     n = len(session.history)
     press(page, "y")  # the keys answer again
     assert len(session.history) == n + 1
+
+
+def test_a_misplaced_card_is_moved_and_another_one_confirmed(served, browse):
+    session = misplace(OF_ANOTHER_PILE)
+    page = browse(served(lambda: shown_as(session, session.X, value_items(session.X, ("x", "y")))))
+    page.get_by_role("button", name="1 answer is probably wrong.").press("Enter")
+    dialog = page.get_by_role("dialog", name="Answers that are probably wrong")
+    line = dialog.get_by_role("listitem")
+    line.wait_for()
+    shown = line.inner_text()
+    assert shown.startswith("row 16\n")
+    assert "anna put this card into a pile that is likely wrong." in shown
+    assert "It lies with row 0, row 6, row 7, and probably belongs with row 10, row 17, row 18." in shown
+    for button, words in (
+        ("I am sure", "Saved: row 16 stays in its pile. This is certain from now on."),
+        ("Move card", "Saved: row 16 is in the pile where it probably belongs."),
+    ):
+        dialog.get_by_role("button", name=f"{button} (row 16)").press("Enter")
+        page.wait_for_function(
+            "words => document.querySelector('dialog > [role=status]').textContent.startsWith(words)",
+            arg=words,
+        )
+        line.wait_for(state="detached")
+        if button == "I am sure":
+            session.undo()
+            line.wait_for()
+    assert session.history[1].sorting.piles == ((0, 6, 7), (16, 10, 17, 18))

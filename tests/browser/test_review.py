@@ -9,6 +9,7 @@ from browser.presenters import READ_MS, pair, shown_as
 from linkwise.data.show.items import value_items
 from linkwise.learn.kin.kin import KIN
 from linkwise.session.session import Session
+from session.session_examples import OF_ANOTHER_PILE, misplace
 
 pytestmark = pytest.mark.slow
 
@@ -160,3 +161,51 @@ def test_a_key_that_comes_before_the_pair_can_be_read_decides_nothing(team, brow
     )
     carla.locator("dialog .lw-notice[data-tone=warn]").wait_for()
     assert len(session.events) == n_events
+
+
+def test_a_reviewer_moves_a_card_that_lies_loose_beside_its_piles(browse):
+    from bench.served import Served
+
+    session = misplace(OF_ANOTHER_PILE)
+    session.add(20, 21, "must-link", source="anna")
+    session.add(20, 21, "cannot-link", source="ben")
+    items = value_items(session.X, ("x", "y"))
+    served = Served(lambda: shown_as(session, session.X, items), people=PEOPLE)
+    served.wait()
+    try:
+        carla = browse(Link(served.addresses()["carla"]))
+        dialog = open_review(carla, 2)
+        assert not dialog.get_by_role("button", name="Neither").is_visible(), "this case is a pair"
+        carla.wait_for_timeout(READ_MS)
+        carla.keyboard.press("x")
+        queue = dialog.get_by_role("group", name="Pairs that need a review")
+        queue.get_by_role("button", name="row 16").press("Enter")
+        piles = dialog.locator(".lw-pile")
+        piles.first.wait_for()
+        assert [pile.locator("strong").all_inner_texts() for pile in piles.all()] == [
+            ["row 0", "row 6", "row 7"],
+            ["row 10", "row 17", "row 18"],
+        ]
+        assert dialog.locator(".lw-board > .lw-known strong").inner_text() == "row 16"
+        assert dialog.locator(".lw-opinions li").inner_text().startswith("anna: sorted these rows")
+        assert "It lies with row 0, row 6, row 7, and probably belongs with" in dialog.inner_text()
+        names = dialog.get_by_role("group", name="Your decision").get_by_role("button").all_inner_texts()
+        assert [name.split("\n")[0] for name in names] == ["It stays", "It moves", "Neither", "Not sure"]
+        n_events = len(session.events)
+        carla.wait_for_timeout(READ_MS)
+        piles.nth(1).locator(".lw-pile-head").click()
+        dialog.locator(".lw-eyebrow", has_text="1 pair needs a review.").wait_for()
+        event = session.history[-1]
+        assert (event.first, event.second, event.answer, event.is_sure) == (16, 10, "yes", True)
+        assert len(session.events) == n_events + 1
+        announced = dialog.locator("[role=status]").inner_text()
+        assert announced.startswith("Saved: row 16 is in the pile where it probably belongs.")
+        session.undo()
+        queue.get_by_role("button", name="row 16").press("Enter")
+        piles.first.wait_for()
+        carla.wait_for_timeout(READ_MS)
+        carla.keyboard.press("x")
+        dialog.locator(".lw-eyebrow", has_text="1 pair needs a review.").wait_for()
+        assert (session.history[-1].second, session.history[-1].answer) == (0, "no")
+    finally:
+        served.close()

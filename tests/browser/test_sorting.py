@@ -481,7 +481,7 @@ def begin_again(world, served, browse, **options):
 def test_an_earlier_screen_is_sorted_again_by_keys(world, served, browse):
     page, before = begin_again(world, served, browse)
     assert piles(page) == before
-    assert heard(page) == "Your cards lie where you put them. Done replaces these piles by yours."
+    assert heard(page) == "Your cards lie where you put them. Done replaces the piles of that answer."
     (first, *_), (other, *_), *_ = before
     assert page.evaluate(FOCUSED) == str(first)
     assert page.locator(".lw-eyebrow").inner_text() == "Sort again: answer 1"

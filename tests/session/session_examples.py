@@ -105,3 +105,18 @@ def true_pairs(pairs, y=Y):
     """Constraints of a data set: the given pairs as the classes have them."""
     same = [(i, j) for i, j in pairs if y[i] == y[j]]
     return lw.Constraints(len(y), same, [(i, j) for i, j in pairs if y[i] != y[j]])
+
+
+def misplace(*screens, **options):
+    """Four groups of ten rows, an answer that is right, and screens that have a card in a wrong pile."""
+    X = np.random.default_rng(3).normal(size=(40, 2)) * 0.4
+    X += np.repeat([[0, 0], [9, 0], [0, 9], [9, 9]], 10, 0)
+    session = lw.Session(X, lw.KIN(random_state=0), **{"error_rate": 0.1} | options)
+    for piles in ([[0, 1, 2, 3], [10, 11, 12, 13]], *screens):
+        session.sort(piles, source="anna")
+    return session
+
+
+OF_ANOTHER_PILE = [[0, 6, 7, 16], [10, 17, 18]]
+OF_NO_PILE = [[0, 6, 7, 16], [20, 21]]
+ALONE = [[0, 8, 9], [2]]

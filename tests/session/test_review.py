@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import linkwise as lw
 from linkwise.errors import InfeasibleConstraintsError
 from linkwise.session.team.agreement import count_by_source, describe_source
-from session.session_examples import N_ROWS, TRUTH, X, image
+from session.session_examples import ALONE, N_ROWS, OF_ANOTHER_PILE, OF_NO_PILE, TRUTH, X, image, misplace
 
 ROWS = st.integers(0, N_ROWS - 1)
 OPINIONS = st.lists(
@@ -205,3 +205,51 @@ def test_a_recheck_needs_a_number():
     with pytest.raises(TypeError, match="not an integer"):
         dispute().recheck(1.5, to="carla")
     assert begin(error_rate=0).recheck(to="carla") == []
+
+
+# ---------------------------------------------------------------- cards of screens
+def misplaced(screen):
+    session = misplace(screen)
+    (case,) = session.review("carla")
+    assert case.misplaced == session.suspects[0]
+    assert [event.number for event in case.answers] == [2]
+    return session, case
+
+
+@pytest.mark.parametrize("screen", [OF_ANOTHER_PILE, OF_NO_PILE, ALONE])
+@pytest.mark.parametrize("decision", ["yes", "no"])
+def test_a_decision_about_a_card_is_one_event_that_moves_it_or_leaves_it(screen, decision):
+    session, case = misplaced(screen)
+    card, pile, better = case.misplaced.card, case.misplaced.pile, case.misplaced.better_pile
+    number = session.decide(*case.resolve(decision), source="carla")
+    assert number == 3
+    assert [event.kind for event in session.events] == ["sort", "sort", "add"]
+    for rows, is_there in ((pile, decision == "yes"), (better, decision == "no")):
+        if rows:
+            assert session.evidence.verdict(card, rows[0]) == ("yes" if is_there else "no")
+    assert session.review("ben") == []
+    session.undo(number)
+    assert session.review("carla") == [case]
+
+
+def test_a_card_may_belong_to_neither_pile():
+    session, case = misplaced(OF_ANOTHER_PILE)
+    assert case.decisions == ("yes", "no", "unsure", "neither")
+    session.decide(*case.resolve("neither"), source="carla")
+    assert (session.history[-1].first, session.history[-1].second) == (16, 0)
+    assert session.history[-1].answer == "no"
+    assert session.review("ben") == []
+    assert misplaced(OF_NO_PILE)[1].decisions == misplaced(ALONE)[1].decisions == ("yes", "no", "unsure")
+
+
+def test_a_card_that_a_reviewer_is_not_sure_about_is_left_to_others():
+    session, case = misplaced(OF_ANOTHER_PILE)
+    session.decide(*case.resolve("unsure"), source="carla")
+    assert session.review("carla") == []
+    assert [one.misplaced.card for one in session.review("ben")] == [16]
+
+
+def test_a_second_opinion_on_a_card_comes_from_somebody_else():
+    session, _ = misplaced(OF_ANOTHER_PILE)
+    assert session.recheck(to="anna") == []
+    assert [{one.first, one.second} for one in session.recheck(to="ben")] == [{0, 16}]

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import linkwise as lw
+from linkwise.app.project.output import list_answers
 from linkwise.constraints.facts import Fact
 from linkwise.constraints.sorting import find_misplaced, list_rows
 from linkwise.datasets import load
@@ -20,6 +21,7 @@ from linkwise.errors import (
     StaleAnswerError,
 )
 from linkwise.session.journal.events import Event
+from session.session_examples import ALONE, OF_ANOTHER_PILE, OF_NO_PILE, misplace
 
 WINE = load("wine")
 X = (WINE.X - WINE.X.mean(axis=0)) / WINE.X.std(axis=0)
@@ -393,6 +395,77 @@ def test_a_misplaced_card_is_a_suspect_that_a_file_keeps(tmp_path):
     with lw.Session.open(tmp_path / "wine.linkwise") as stored:
         assert suspect in [replace(each, because=suspect.because) for each in stored.suspects]
         assert stored.evidence.verdict(other[0], other[1]) == "yes"
+
+
+@pytest.mark.parametrize(
+    ("screen", "card", "pile", "better", "flipped"),
+    [
+        (OF_ANOTHER_PILE, 16, (0, 6, 7), (10, 17, 18), ((0, 6, 7), (16, 10, 17, 18))),
+        (OF_NO_PILE, 16, (0, 6, 7), (), ((0, 6, 7), (16,), (20, 21))),
+        (ALONE, 2, (), (0, 8, 9), ((0, 8, 9, 2),)),
+    ],
+)
+def test_a_misplaced_card_is_flipped_in_one_step(screen, card, pile, better, flipped):
+    session = misplace(screen)
+    (suspect,) = session.suspects
+    assert (suspect.number, suspect.card, suspect.first) == (2, card, card)
+    assert (suspect.pile, suspect.better_pile) == (pile, better)
+    session.flip(suspect)
+    assert [event.kind for event in session.events] == ["sort", "sort", "change"]
+    assert session.history[1].sorting.piles == flipped
+    assert session.suspects == []
+    session.undo()
+    assert session.suspects == [suspect]
+
+
+def test_each_misplaced_card_of_a_pile_is_a_suspect_and_both_come_together():
+    session = misplace([[0, 6, 7, 16, 17], [20, 21]])
+    assert {suspect.card for suspect in session.suspects} == {16, 17}
+    for _ in range(2):
+        session.flip(session.suspects[0])
+    assert session.history[1].sorting.piles == ((0, 6, 7), (16, 17), (20, 21))
+    assert session.suspects == []
+
+
+def test_a_card_that_fits_no_pile_of_its_screen_belongs_with_other_rows():
+    session = misplace([[0, 6, 7, 11], [20, 21]])
+    (suspect,) = session.suspects
+    assert suspect.card == 11
+    assert suspect.better_pile == (10, 12, 13)
+    session.flip(suspect)
+    assert session.history[1].sorting.piles == ((0, 6, 7), (11,), (20, 21))
+
+
+def test_a_pair_is_flipped_to_its_opposite():
+    session = misplace()
+    session.add(0, 5, "cannot-link")
+    session.add(0, 4, "must-link")
+    session.add(4, 5, "must-link")
+    (suspect,) = session.suspects
+    assert (suspect.card, suspect.number) == (None, 2)
+    session.flip(suspect)
+    assert session.history[1].answer == "yes"
+    assert session.history[1].is_sure
+
+
+def test_what_cannot_be_flipped_is_said(tmp_path):
+    session = misplace(OF_ANOTHER_PILE)
+    session.save(tmp_path / "groups.linkwise")
+    (suspect,) = session.suspects
+    session.close()
+    with lw.Session.open(tmp_path / "groups.linkwise") as stored:
+        (known,) = stored.suspects
+        assert (known.card, known.pile, known.better_pile) == (16, (0, 6, 7), None)
+        with pytest.raises(SessionError, match=r"where row 16 belongs\. Open the session with its data"):
+            stored.flip(known)
+        stored.undo(2)
+        with pytest.raises(SessionError, match=r"Event 2 does not hold any more\. Read the suspects again"):
+            stored.flip(suspect)
+
+
+def test_answers_that_are_exported_mark_the_card():
+    answers = list_answers(misplace(OF_ANOTHER_PILE))
+    assert {(one["id_a"], one["id_b"]) for one in answers if one["suspect"]} == {("0", "16")}
 
 
 def test_the_rate_is_that_of_cards():

@@ -94,11 +94,14 @@ class Suspect(NamedTuple):
         The answer as it was given.
     chance : float
         Estimated probability that it is wrong.
+    card : int or None
+        One of its rows, if somebody sorted rows and put this one into a wrong pile.
     """
 
     number: int
     fact: Fact
     chance: float
+    card: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

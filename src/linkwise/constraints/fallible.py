@@ -376,15 +376,15 @@ class FallibleEvidence(Evidence):
         If rows were sorted, there is one for each misplaced card.
         """
         of_piles = {at for each in self._sortings for at in each.facts}
-        wrong = [
-            at
+        wrong: list[tuple[int, int | None]] = [
+            (at, None)
             for at, (given, believed) in enumerate(zip(self._facts, self._believed, strict=False))
             if given != believed and at not in of_piles
         ]
-        wrong += [at for each in self._sortings for at in self._find_wrong_facts(each)]
+        wrong += [(at, card) for each in self._sortings for card, at in self._find_wrong_facts(each)]
         found = [
-            Suspect(len(self._given) + at, fact, self.belief.chance_of_error(*fact.pair, fact.answer))
-            for at in wrong
+            Suspect(len(self._given) + at, fact, self.belief.chance_of_error(*fact.pair, fact.answer), card)
+            for at, card in wrong
             for fact in (self._facts[at],)
         ]
         return sorted(found, key=lambda suspect: -suspect.chance)
@@ -399,14 +399,14 @@ class FallibleEvidence(Evidence):
         found: list[int] = named.row[find_misplaced(named, label)].tolist()
         return found
 
-    def _find_wrong_facts(self, sorted_rows: _Sorted) -> list[int]:
-        """The number of a fact about each misplaced card that is not believed: a yes if there is one."""
+    def _find_wrong_facts(self, sorted_rows: _Sorted) -> list[tuple[int, int]]:
+        """Each misplaced card, with the number of a fact about it that is not believed, if possible a yes."""
         misplaced = self._find_misplaced(sorted_rows)
         facts = [at for at in sorted_rows.facts if at < len(self._believed)]
         wrong = [at for at in facts if self._facts[at].answer != self._believed[at].answer]
         wrong.sort(key=lambda at: (self._facts[at].answer != "yes", {*self._facts[at].pair} <= {*misplaced}))
-        found = (next((at for at in wrong if card in self._facts[at].pair), None) for card in misplaced)
-        return [at for at in dict.fromkeys(found) if at is not None]
+        about = {card: [at for at in wrong if card in self._facts[at].pair] for card in misplaced}
+        return [(card, found[0]) for card, found in about.items() if found]
 
     def error_rates(self) -> ErrorRates:
         """Estimate the share of wrong answers of each source and of all together, by what is believed now."""

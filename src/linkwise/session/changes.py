@@ -43,6 +43,7 @@ from linkwise.session.state.event_lists import (
     settle_events,
 )
 from linkwise.session.state.session_state import SessionState
+from linkwise.session.state.suspects import OPPOSITE, SuspectAnswer
 from linkwise.session.team.sets import Screens
 from linkwise.text_files import is_unicode
 
@@ -477,6 +478,56 @@ class Changes:
 
         message = CONTRADICTION if self._state.rate == 0 else UNCHANGED
         self._recorder.write_checked("change", check_change, message)
+
+    def flip(self, suspect: SuspectAnswer) -> None:
+        """Change one of `suspects` to its opposite; a card of a screen moves to the pile where it belongs.
+
+        Parameters
+        ----------
+        suspect : SuspectAnswer
+            One of `suspects`.
+
+        Raises
+        ------
+        InfeasibleConstraintsError
+            The new answer contradicts others that are certain. Nothing is stored.
+        SessionError
+            The answer does not hold any more, or the session was opened without its data and so cannot tell
+            where the card belongs.
+
+        Examples
+        --------
+        >>> import linkwise as lw
+        >>> session = lw.Session([[0.0], [0.1], [0.2], [5.0], [5.1], [5.2]], error_rate=0.1)
+        >>> for _ in range(2):
+        ...     session.sort([[0, 1, 2], [3, 4, 5]])
+        >>> session.sort([[0, 1], [3, 4, 2]])
+        >>> (suspect,) = session.suspects
+        >>> suspect.card, suspect.better_pile
+        (2, (0, 1))
+        >>> session.flip(suspect)
+        >>> session.history[-1].sorting.piles
+        ((0, 1, 2), (3, 4))
+        """
+        if suspect.card is None:
+            self.change(suspect.number, OPPOSITE[suspect.answer])
+            return
+        if suspect.better_pile is None:
+            raise SessionError(
+                f"It is unknown where row {suspect.card} belongs. Open the session with its data."
+            )
+        self._state.catch_up()
+        settled = self._state.settled
+        sorting = next((event.sorting for event in settled if event.number == suspect.number), None)
+        if sorting is None:
+            raise SessionError(f"Event {suspect.number} does not hold any more. Read the suspects again.")
+        place = next((sorting.pile_of[row] for row in suspect.better_pile if row in sorting.pile_of), None)
+        piles = [[row for row in pile if row != suspect.card] for pile in sorting.piles]
+        if place is None:
+            piles.append([suspect.card])
+        else:
+            piles[place].append(suspect.card)
+        self.change(suspect.number, piles, unsure=sorting.unsure)
 
     def set_sure(self, number: int) -> None:
         """Confirm that an earlier answer is right, by the number of its event in `history`.

@@ -352,6 +352,7 @@ class Session:
     add_cost = call_part("_changes", Changes.add_cost)
     undo = call_part("_changes", Changes.undo)
     change = call_part("_changes", Changes.change)
+    flip = call_part("_changes", Changes.flip)
     set_sure = call_part("_changes", Changes.set_sure)
     note = call_part("_changes", Changes.note)
     set_guidelines = call_part("_changes", Changes.set_guidelines)

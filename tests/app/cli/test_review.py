@@ -129,3 +129,56 @@ def test_status_counts_the_pairs_that_wait(linkwise, disputed):
     linkwise("review", disputed.path, said="y\nn\n")
     assert "to review" not in words(linkwise("status", disputed.path))
     assert json.loads(linkwise("status", disputed.path, "--json").stdout)["review"] == 0
+
+
+# ---------------------------------------------------------------- cards of screens
+@pytest.fixture
+def sorted_fruit(fruit, linkwise):
+    """A session in which anna has put f10 among the rows of another kind."""
+    linkwise("ask", fruit.path, "--error-rate", "0.1", said="q\n")
+    with lw.Session.open(fruit.session) as session:
+        session.sort([[0, 3, 6], [1, 4, 7], [2, 5]], source="anna")
+        session.sort([[0, 9, 12, 10], [1, 13]], source="anna")
+    return fruit
+
+
+@pytest.mark.parametrize(
+    ("key", "word", "decided"),
+    [
+        ("y", "It stays", (10, 0, "yes")),
+        ("n", "It moves", (10, 1, "yes")),
+        ("x", "It belongs to neither", (10, 0, "no")),
+        ("neither", "It belongs to neither", (10, 0, "no")),
+    ],
+)
+def test_a_card_is_shown_with_both_piles_and_decided_by_a_key(linkwise, sorted_fruit, key, word, decided):
+    told = words(linkwise("review", sorted_fruit.path, "--source", "carla", said=f"{key}\n"))
+    assert "Review: 1 case left" in told
+    assert "? f10 weight 102 · width 5.03 · colour red y f0 weight 0" in told
+    assert "n f1 weight 101.2 · width 4.86 · colour red n f13" in told
+    assert "anna: sorted these rows, " in told
+    assert "It lies with f0, f9, f12, and probably belongs with f1, f13." in told
+    assert f"{word} saved certain from now on No pair needs a review." in told
+    with lw.Session.open(sorted_fruit.session) as session:
+        event = session.history[-1]
+        assert (event.first, event.second, event.answer) == decided
+        assert (event.source, event.is_sure, len(session.events)) == ("carla", True, 3)
+
+
+def test_neither_is_no_answer_to_a_pair(linkwise, disputed):
+    told = words(linkwise("review", disputed.path, said="x\n?\nq\n"))
+    assert "Not saved. 'x' is not an answer." in told
+    assert "x says that it belongs to neither" in told
+
+
+def test_the_stream_names_the_card_and_its_piles(linkwise, sorted_fruit):
+    done = linkwise("review", sorted_fruit.path, "--json", said="x\n")
+    case, state, _ = [json.loads(line) for line in done.stdout.splitlines()]
+    (suspect,) = case["suspects"]
+    assert (suspect["card"], suspect["pile"], suspect["better_pile"]) == (
+        "f10",
+        ["f0", "f9", "f12"],
+        ["f1", "f13"],
+    )
+    assert [answer["kind"] for answer in case["answers"]] == ["sort"]
+    assert state["done"] == "neither"

@@ -17,6 +17,7 @@ from linkwise.constraints.facts import Fact
 from linkwise.learn.learner import Question
 from linkwise.session.session import Session
 from linkwise.session.state.suspects import SuspectAnswer
+from session.session_examples import OF_ANOTHER_PILE, misplace
 
 FAR = np.random.default_rng(3).normal(size=(40, 2)) * 0.4 + np.repeat([[0, 0], [9, 0], [0, 9], [9, 9]], 10, 0)
 
@@ -113,6 +114,51 @@ def test_a_suspect_is_confirmed(session):
     shown = show(session, "undo", "q")
     assert "taken back: the confirmation of answer 3" in shown
     assert not session.history[-1].is_sure
+
+
+def test_a_misplaced_card_is_listed_with_both_piles_and_moved():
+    session = misplace(OF_ANOTHER_PILE)
+    shown = " ".join(show(session, "suspects").split())
+    assert (
+        "2 The pile of row 16 is likely wrong, judging by the similarity of the rows. "
+        "It lies with row 0, row 6, row 7, and probably belongs with row 10, row 17, row 18."
+    ) in shown
+    assert "turn turned round: Same for row 16 and row 10" in " ".join(show(session, "w turn 2", "q").split())
+    assert session.history[1].sorting.piles == ((0, 6, 7), (16, 10, 17, 18))
+    assert session.suspects == []
+
+
+def test_a_card_that_lies_right_is_confirmed():
+    session = misplace(OF_ANOTHER_PILE)
+    shown = " ".join(show(session, "w sure 2", "q").split())
+    assert "sure certain from now on: Same for row 16 and row 0" in shown
+    assert session.history[-1].is_sure
+    assert session.suspects == []
+
+
+def test_a_misplaced_card_in_words():
+    grade, why = "likely wrong", (Fact(4, 5, "no"),)
+    alone = SuspectAnswer(2, 7, 4, "no", grade, why, card=7, pile=(), better_pile=(4, 5, 6, 8))
+    assert suspect_in_words(alone, str) == (
+        "The pile of 7 is likely wrong, because of other answers: Different for 4 and 5. "
+        "It lies alone, and probably belongs with 4, 5, 6 and 1 more."
+    )
+    own = SuspectAnswer(2, 7, 4, "yes", grade, card=7, pile=(4,), better_pile=())
+    assert suspect_in_words(own, str).endswith("It lies with 4, and probably belongs in a pile of its own.")
+    unknown = SuspectAnswer(2, 7, 4, "yes", grade, card=7, pile=(4,), better_pile=None)
+    assert suspect_in_words(unknown, str).endswith("rows. It lies with 4.")
+
+
+def test_the_stream_names_the_card(capsys):
+    session = misplace(OF_ANOTHER_PILE)
+    listed, state, *_ = stream(session, capsys, "suspects", "suspects turn 2", "q")
+    (suspect,) = listed["suspects"]
+    assert (suspect["card"], suspect["pile"], suspect["better_pile"]) == (
+        "16",
+        ["0", "6", "7"],
+        ["10", "17", "18"],
+    )
+    assert (state["done"], state["suspect"]["card"]) == ("turn", "16")
 
 
 def test_a_confirmation_against_what_is_certain_is_rejected(session):

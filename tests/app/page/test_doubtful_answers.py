@@ -11,6 +11,7 @@ from linkwise.app.page.cards import view_numbers
 from linkwise.app.page.presenter import Presenter
 from linkwise.constraints.facts import Fact
 from linkwise.session.state.suspects import SuspectAnswer
+from session.session_examples import ALONE, OF_ANOTHER_PILE, OF_NO_PILE, misplace
 
 FAR = np.random.default_rng(3).normal(size=(40, 2)) * 0.4 + np.repeat([[0, 0], [9, 0], [0, 9], [9, 9]], 10, 0)
 
@@ -60,6 +61,8 @@ def test_a_suspect_comes_with_its_answer_and_the_reason():
         "answer": "no",
         "source": "",
         "reason": "Other answers speak against it: Same for row 0 and row 1; Same for row 1 and row 2.",
+        "card": None,
+        "place": "",
     }
 
 
@@ -173,3 +176,100 @@ def test_a_question_that_checks_an_answer_says_so():
         reply = send(presenter, "answer", question=question["id"], answer="yes" if is_same else "no")
         assert reply["ok"], reply
     assert any(why.startswith("Please check: ") for why in reasons)
+
+
+# ---------------------------------------------------------------- cards of screens
+def present(screen, **options):
+    session = misplace(screen, **options)
+    return Presenter(session, session.X, view_numbers(session.X, ("x", "y")), title="groups"), session
+
+
+def send_as(presenter, person, do, **request):
+    reply = presenter.handle({"id": "1", "do": do, **request}, person)
+    json.dumps(reply.body, allow_nan=False)
+    return reply.body
+
+
+def test_a_misplaced_card_is_listed_with_both_piles_and_moved():
+    presenter, session = present(OF_ANOTHER_PILE)
+    (suspect,) = send_as(presenter, "", "suspects")["suspects"]
+    assert (suspect["card"], suspect["names"][0]) == (16, "row 16")
+    assert suspect["place"] == (
+        "It lies with row 0, row 6, row 7, and probably belongs with row 10, row 17, row 18."
+    )
+    reply = send_as(presenter, "", "change", event=2, card=16)
+    assert "moved" in reply
+    assert session.history[1].sorting.piles == ((0, 6, 7), (16, 10, 17, 18))
+    assert send_as(presenter, "", "suspects")["suspects"] == []
+    error = send_as(presenter, "", "change", event=2, card=16)["error"]
+    assert error["text"] == "This card does not seem misplaced any more."
+    send_as(presenter, "", "undo")
+    assert session.history[1].sorting.piles == ((0, 6, 7, 16), (10, 17, 18))
+
+
+def test_a_card_that_lies_right_is_confirmed():
+    presenter, session = present(OF_ANOTHER_PILE)
+    assert send_as(presenter, "", "sure", event=2, card=16)["ok"]
+    assert session.history[-1].is_sure
+    assert send_as(presenter, "", "suspects")["suspects"] == []
+
+
+def test_only_whoever_sorted_the_card_moves_it():
+    presenter, session = present(OF_ANOTHER_PILE)
+    presenter.state(("anna", "ben"))
+    for do in ("change", "sure"):
+        assert "Only anna can change" in send_as(presenter, "ben", do, event=2, card=16)["error"]["text"]
+    assert len(session.events) == 2
+
+
+@pytest.mark.parametrize("card", [40, -1, "16", True, 1.5])
+def test_a_card_is_a_row(card):
+    presenter, session = present(OF_ANOTHER_PILE)
+    assert send_as(presenter, "", "change", event=2, card=card)["error"]["kind"] == "bad"
+    assert len(session.events) == 2
+
+
+@pytest.mark.parametrize(
+    ("screen", "decision", "decided"),
+    [
+        (OF_ANOTHER_PILE, "yes", (16, 0, "yes")),
+        (OF_ANOTHER_PILE, "no", (16, 10, "yes")),
+        (OF_ANOTHER_PILE, "neither", (16, 0, "no")),
+        (OF_NO_PILE, "no", (16, 0, "no")),
+        (ALONE, "yes", (2, 0, "no")),
+        (ALONE, "no", (2, 0, "yes")),
+    ],
+)
+def test_a_reviewer_sees_the_card_beside_its_piles_and_decides(screen, decision, decided):
+    presenter, session = present(screen)
+    people = ("anna", "ben", "carla")
+    parts = presenter.state(people)["personal"]
+    assert [parts[person]["n_review"] for person in people] == [0, 1, 1], (
+        "nobody reviews a card that only they sorted"
+    )
+    found = send_as(presenter, "carla", "review")
+    card = decided[0]
+    (case,) = found["cases"]
+    assert (case["card"], case["names"]) == (card, [f"row {card}"])
+    shown = found["shown"]
+    (suspect,) = session.suspects
+    piles = [list(suspect.pile), list(suspect.better_pile)]
+    assert [[item["row"] for item in pile] for pile in shown["screen"]["known"]] == piles
+    assert [item["row"] for item in shown["screen"]["cards"]] == [card]
+    assert shown["doubts"][0].startswith(f"The pile of row {card} is ")
+    request = {"first": case["first"], "second": case["second"], "card": card, "answer": decision}
+    assert send_as(presenter, "carla", "review", **request)["shown"] == shown
+    assert send_as(presenter, "carla", "decide", **{**request, "card": None})["error"]["kind"] == "bad"
+    assert send_as(presenter, "carla", "decide", **request)["ok"]
+    event = session.history[-1]
+    assert (event.first, event.second, event.answer) == decided
+    assert (event.source, event.is_sure) == ("carla", True)
+    assert send_as(presenter, "carla", "review")["cases"] == []
+
+
+def test_neither_needs_two_piles():
+    presenter, session = present(OF_NO_PILE)
+    request = {"first": 0, "second": 16, "card": 16, "answer": "neither"}
+    error = send_as(presenter, "carla", "decide", **request)["error"]
+    assert error["text"] == "answer is 'neither'. Pass yes, no, unsure."
+    assert len(session.events) == 2

@@ -39,7 +39,8 @@ def count_cases(presenter):
 def test_a_case_comes_with_both_rows_and_who_answered_what_and_when(presenter):
     assert count_cases(presenter) == [1, 1, 1]
     found = send(presenter, "carla", "review")
-    assert (found["cases"], found["more"]) == ([{"first": 0, "second": 3, "names": ["row 0", "row 3"]}], 0)
+    listed = {"first": 0, "second": 3, "card": None, "names": ["row 0", "row 3"]}
+    assert (found["cases"], found["more"], found["shown"]["screen"]) == ([listed], 0, None)
     case = found["shown"]
     assert (case["first"]["row"], case["second"]["row"]) == (0, 3)
     assert list(case["differing"]) == ["x", "y"]

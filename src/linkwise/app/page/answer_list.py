@@ -12,7 +12,7 @@ from linkwise.constraints.sorting import Sorting
 from linkwise.session.journal.events import Event, Example, beside_answer
 from linkwise.session.snapshot import Snapshot
 from linkwise.session.state.event_lists import facts_of, find_undoable
-from linkwise.session.state.suspects import SuspectAnswer
+from linkwise.session.state.suspects import SuspectAnswer, describe_card
 from linkwise.wording import answer_word, join_names, merge_full_stops
 
 Namer = Callable[[int], str]
@@ -139,13 +139,19 @@ def serialize_suspect(suspect: SuspectAnswer, history: Sequence[Event], name_row
         "source": next((event.source for event in history if event.number == suspect.number), ""),
         "grade": suspect.grade,
         "reason": describe_doubt(suspect, history, name_row),
+        "card": suspect.card,
+        "place": "" if suspect.card is None else describe_card(suspect, name_row),
     }
 
 
 def describe_suspect(suspect: SuspectAnswer, source: str, history: Sequence[Event], name_row: Namer) -> str:
     """Put into words whose answer is probably wrong, and what speaks against it."""
+    doubt = describe_doubt(suspect, history, name_row)
+    if suspect.card is not None:
+        places = merge_full_stops(describe_card(suspect, name_row))
+        return f"The pile of {name_row(suspect.card)} is {suspect.grade}. {places} {doubt}"
     whose = f"of {source}" if source else "without a name"
-    return f"The answer {whose} is {suspect.grade}. {describe_doubt(suspect, history, name_row)}"
+    return f"The answer {whose} is {suspect.grade}. {doubt}"
 
 
 def describe_doubt(suspect: SuspectAnswer, history: Sequence[Event], name_row: Namer) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from linkwise.app.page.content import MOST_CLUSTERS, ClusterSummary, PageContent
 from linkwise.app.page.page_state import (
     describe_case,
     render_cluster,
+    render_doubt,
     render_hits,
     render_pair,
     render_row,
@@ -102,8 +103,7 @@ def _list_suspects(content: PageContent, _: Request) -> dict[str, Any]:
 def _list_cases(content: PageContent, request: Request) -> dict[str, Any]:
     """List the pairs that wait for a review, with all about one of them: the given pair or the first."""
     cases = content.find_cases(content.person)
-    asked = set(read_pair(content, request)) if "first" in request else set()
-    shown = next((case for case in cases if {case.first, case.second} == asked), None)
+    shown = find_case(cases, content, request) if "first" in request else None
     listed = cases[: requests.MOST_EVENTS]
     name_row = content.view.name
     return {
@@ -111,7 +111,8 @@ def _list_cases(content: PageContent, request: Request) -> dict[str, Any]:
             {
                 "first": case.first,
                 "second": case.second,
-                "names": [name_row(case.first), name_row(case.second)],
+                "card": _card_of(case),
+                "names": [name_row(row) for row in _rows_of(case)],
             }
             for case in listed
         ],
@@ -120,10 +121,31 @@ def _list_cases(content: PageContent, request: Request) -> dict[str, Any]:
     }
 
 
+def find_case(cases: Sequence[ReviewCase], content: PageContent, request: Request) -> ReviewCase | None:
+    """Return the case of the pair, and perhaps the card, that a request names; None if it waits no longer."""
+    pair, card = {*read_pair(content, request)}, request.get("card")
+    return next((c for c in cases if {c.first, c.second} == pair and _card_of(c) == card), None)
+
+
+def _card_of(case: ReviewCase) -> int | None:
+    return None if case.misplaced is None else case.misplaced.card
+
+
+def _rows_of(case: ReviewCase) -> tuple[int, ...]:
+    """The rows that a case is about: one card, or a pair."""
+    card = _card_of(case)
+    return (case.first, case.second) if card is None else (card,)
+
+
 def _render_case(content: PageContent, case: ReviewCase) -> dict[str, Any]:
-    """Both rows, who answered what and when, what speaks against it, and what is believed."""
+    """Both rows, who answered what and when, what speaks against it, and what is believed.
+
+    Of a card that may be misplaced also a screen with its pile and the better one.
+    """
+    suspect = case.misplaced
     return {
         **render_pair(content.view, content.labels, case),
+        "screen": None if suspect is None else render_doubt(content, suspect),
         "answers": [content.serialize(event) for event in case.answers],
         "doubts": describe_case(content, case),
         "believed": case.believed,

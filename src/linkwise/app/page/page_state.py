@@ -30,6 +30,7 @@ from linkwise.session.state.status import (
     describe_errors,
     describe_own_errors,
 )
+from linkwise.session.state.suspects import SuspectAnswer
 from linkwise.session.team.agreement import measure_pace, measure_recent_pace
 from linkwise.session.team.leases import OpenQuestion, Screen
 from linkwise.session.team.team import ReviewCase
@@ -38,6 +39,7 @@ from linkwise.wording import NO_MORE_QUESTIONS
 
 PROTOCOL = 1
 SHOWN_CHANGES = 20
+MOST_SHOWN = 3  # rows of a pile beside a card that is reviewed
 
 
 def render_state(content: PageContent, people: Sequence[str] = ()) -> dict[str, Any]:
@@ -225,6 +227,12 @@ def render_sorted(content: PageContent, number: int, sorting: Sorting) -> dict[s
         "event": number,
         "lies": {"piles": sorting.piles, "unsure": sorting.unsure},
     }
+
+
+def render_doubt(content: PageContent, suspect: SuspectAnswer) -> dict[str, Any]:
+    """Return a card as a loose one, beside a few rows of its pile and of the better one."""
+    piles = [rows[:MOST_SHOWN] for rows in (suspect.pile, suspect.better_pile or ())]
+    return {"id": "", "why": "", **_render_cards(content, piles, [suspect.first])}
 
 
 def _render_cards(

@@ -20,7 +20,7 @@ from linkwise.app.page.answer_list import check_owner, serialize_chain
 from linkwise.app.page.cards import RowView, project_columns, project_notes, view_project
 from linkwise.app.page.cluster_members import MOST_MOVED
 from linkwise.app.page.content import PageContent
-from linkwise.app.page.lookups import LOOKUPS, add_values, find_cluster, read_pair, read_sorted
+from linkwise.app.page.lookups import LOOKUPS, add_values, find_case, find_cluster, read_pair, read_sorted
 from linkwise.app.page.page_state import (
     render_offers,
     render_present_question,
@@ -44,6 +44,7 @@ from linkwise.errors import (
 )
 from linkwise.session.session import Session
 from linkwise.session.state.moves import describe_moves, find_moves
+from linkwise.session.state.suspects import SuspectAnswer
 from linkwise.wording import NO_MORE_QUESTIONS
 
 HAS_ENDED = f"{NO_MORE_QUESTIONS}. You can still mark pairs or export the clusters."
@@ -288,9 +289,11 @@ class Presenter:
         return {"undone": None if event is None else self._content.serialize(event)}
 
     def _change(self, request: Request) -> dict[str, Any]:
-        """Change an answer, or the piles of a screen."""
+        """Change an answer or the piles of a screen, or move one card to the pile where it belongs."""
         number, n_rows = self._read_own(request), self._session.n_rows
-        if "piles" in request:
+        if request.get("card") is not None:
+            self._session.flip(self._find_card(request))
+        elif "piles" in request:
             read_sorted(self._content, request)
             unsure = requests.read_pile(request, "unsure", n_rows)
             self._session.change(number, requests.read_piles(request, n_rows), unsure=unsure)
@@ -305,8 +308,22 @@ class Presenter:
         return {}
 
     def _confirm(self, request: Request) -> dict[str, Any]:
-        self._session.set_sure(self._read_own(request))
+        number = self._read_own(request)
+        if request.get("card") is None:
+            self._session.set_sure(number)
+        else:
+            self._session.decide(*self._find_card(request).stay, source=self._content.person)
         return {}
+
+    def _find_card(self, request: Request) -> SuspectAnswer:
+        """Return the suspect that is the card of a screen."""
+        number = requests.read_integer(request, "event")
+        card = requests.read_integer(request, "card", self._session.n_rows)
+        found = (each for each in self._content.now.suspects if (each.number, each.card) == (number, card))
+        suspect = next(found, None)
+        if suspect is None:
+            raise RefusedRequest("bad", "This card does not seem misplaced any more.")
+        return suspect
 
     def _read_own(self, request: Request) -> int:
         """Return the number of an event; of several people, each may change only their own answers."""
@@ -317,15 +334,12 @@ class Presenter:
         return number
 
     def _decide(self, request: Request) -> dict[str, Any]:
-        answer: Answer = requests.read_choice(request, "answer", ANSWERS)
-        first, second = read_pair(self._content, request)
-        if not any(
-            {first, second} == {case.first, case.second}
-            for case in self._content.find_cases(self._content.person)
-        ):
+        case = find_case(self._content.find_cases(self._content.person), self._content, request)
+        if case is None:
             raise RefusedRequest("bad", "This pair needs no review any more.")
+        decision = requests.read_choice(request, "answer", case.decisions)
         note = requests.read_note(request)
-        self._session.decide(first, second, answer, source=self._content.person, note=note)
+        self._session.decide(*case.resolve(decision), source=self._content.person, note=note)
         return {}
 
     def _add(self, request: Request) -> dict[str, Any]:

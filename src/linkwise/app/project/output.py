@@ -234,7 +234,9 @@ def list_answers(session: Session) -> list[dict[str, Any]]:
     For sorted rows it lists the fewest pairs from which the piles follow.
     """
     ids, evidence = session.ids, session.evidence
-    grades = {(each.number, each.first, each.second): each.grade for each in session.suspects}
+    suspects = session.suspects
+    grades = {(each.number, each.first, each.second): each.grade for each in suspects if each.card is None}
+    cards = {(each.number, each.card): each.grade for each in suspects}
     return [
         {
             "event": event.number,
@@ -245,7 +247,7 @@ def list_answers(session: Session) -> list[dict[str, Any]]:
             "time": event.when,
             "kind": event.kind if event.gold is None else "gold",
             "believed": evidence.verdict(*fact.pair) or "",
-            "suspect": grades.get((event.number, *fact.pair), ""),
+            "suspect": grades.get((event.number, *fact.pair)) or cards.get((event.number, fact.second), ""),
             **beside_answer(event),
         }
         for event in session.history

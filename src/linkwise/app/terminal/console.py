@@ -18,7 +18,7 @@ from linkwise.session.journal.events import Event, Example
 from linkwise.session.session import Status
 from linkwise.session.state.event_lists import write_guidelines
 from linkwise.session.state.status import count_suspects, describe_advice, describe_errors
-from linkwise.session.state.suspects import OPPOSITE, SuspectAnswer
+from linkwise.session.state.suspects import OPPOSITE, SuspectAnswer, describe_card
 from linkwise.types import Labels
 from linkwise.wording import (
     NO_OTHER_QUESTION,
@@ -179,8 +179,12 @@ class Terminal:
 
     def confirm_revision(self, action: Revision, suspect: SuspectAnswer, status: Status, moved: str) -> None:
         """Show what becomes of a suspect, and the clusters that follow."""
-        answer = OPPOSITE[suspect.answer] if action == "turn" else suspect.answer
-        words = _answer_in_words(Fact(suspect.first, suspect.second, answer), self.name_of)
+        if suspect.card is not None:
+            answer = suspect.move if action == "turn" else suspect.stay
+        else:
+            same = OPPOSITE[suspect.answer] if action == "turn" else suspect.answer
+            answer = suspect.first, suspect.second, same
+        words = _answer_in_words(Fact(*answer), self.name_of)
         self._show(Text.assemble((action, "bold"), f"  {REVISED[action]}: {words}"))
         self._show(Text(strip_controls(moved)))
         self._show_bars(status)
@@ -256,11 +260,14 @@ def note_in_words(event: Event) -> str:
 
 def suspect_in_words(suspect: SuspectAnswer, name_of: Callable[[int], str]) -> str:
     """Put a suspect into words, with the answers that speak against it."""
-    answer = _answer_in_words(Fact(suspect.first, suspect.second, suspect.answer), name_of)
+    answer, places = _answer_in_words(Fact(suspect.first, suspect.second, suspect.answer), name_of), ""
+    if suspect.card is not None:
+        answer = f"The pile of {strip_controls(name_of(suspect.card))}"
+        places = f" {strip_controls(describe_card(suspect, name_of))}"
     if not suspect.because:
-        return f"{answer} is {suspect.grade}, judging by the similarity of the rows."
+        return f"{answer} is {suspect.grade}, judging by the similarity of the rows.{places}"
     against = "; ".join(_answer_in_words(fact, name_of) for fact in suspect.because)
-    return f"{answer} is {suspect.grade}, because of other answers: {against}"
+    return f"{answer} is {suspect.grade}, because of other answers: {against}{places and '.'}{places}"
 
 
 def _answer_in_words(fact: Fact, name_of: Callable[[int], str]) -> str:

@@ -28,7 +28,7 @@ from linkwise.session.journal.events import Event, Example
 from linkwise.session.session import Session, Status
 from linkwise.session.snapshot import Snapshot
 from linkwise.session.state.moves import describe_moves, find_moves
-from linkwise.session.state.suspects import OPPOSITE, SuspectAnswer
+from linkwise.session.state.suspects import SuspectAnswer
 from linkwise.types import Labels
 from linkwise.wording import STALE_ANSWER
 
@@ -260,11 +260,14 @@ def _revise(session: Session, display: Display, command: SuspectCommand, busy: B
         display.confirm_undo(undone, *compare_clusters(session, before))
     elif command.action == "turn":
         with busy():
-            session.change(suspect.number, OPPOSITE[suspect.answer])
+            session.flip(suspect)
         display.confirm_revision("turn", suspect, *compare_clusters(session, before))
     else:
         with busy():
-            session.set_sure(suspect.number)
+            if suspect.card is None:
+                session.set_sure(suspect.number)
+            else:
+                session.decide(*suspect.stay)
         display.confirm_revision("sure", suspect, *compare_clusters(session, before))
 
 

@@ -42,6 +42,7 @@ COLUMNS_KEY = "d"  # weighs columns by the answers, or takes the weights back
 GUIDELINES_KEY, GUIDELINES = "g", "guidelines"
 NOTE_KEY, NOTE = "a", "note"  # the command with the note after it; n means different
 CLUSTERS = "clusters"  # the command with words after it: which clusters
+NEITHER_KEY = "x"  # in a review of a card
 END_OF_TEXT = "\x04"  # Ctrl-D, which arrives as a key when the terminal sends keys one by one
 
 
@@ -159,7 +160,8 @@ class KeyReader:
         early = list(self._early)
         while self._has_input(0):
             early.append(self._key())
-        self._early = [key for key in early if parse_command(key) not in (*ANSWERS, "later")]
+        answers = (*ANSWERS, "later")
+        self._early = [key for key in early if parse_command(key) not in answers and key != NEITHER_KEY]
 
     def read(self) -> str | None:
         """Read one key; an arrow or a function key is the whole sequence that it sends.

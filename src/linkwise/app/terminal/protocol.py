@@ -114,6 +114,7 @@ class JsonLines:
             "because": [
                 [self.id_of(fact.first), self.id_of(fact.second), fact.answer] for fact in suspect.because
             ],
+            **card_as_json(suspect, self.id_of),
         }
 
     def end(self, reason: Ending | str, status: Status) -> None:
@@ -169,6 +170,15 @@ def examples_as_json(examples: Sequence[Example], id_of: Callable[[int], str]) -
         for each in examples
     ]
     return {"examples": listed} if listed else {}
+
+
+def card_as_json(suspect: SuspectAnswer, id_of: Callable[[int], str]) -> dict[str, Any]:
+    """Which card is misplaced, with the rows of its pile and of the better one; empty of a pair."""
+    if suspect.card is None:
+        return {}
+    better = None if suspect.better_pile is None else [id_of(row) for row in suspect.better_pile]
+    pile = [id_of(row) for row in suspect.pile]
+    return {"card": id_of(suspect.card), "pile": pile, "better_pile": better}
 
 
 def event_as_json(event: Event, id_of: Callable[[int], str]) -> dict[str, Any]:

@@ -23,16 +23,18 @@ from linkwise.app.terminal.console import (
     suspect_in_words,
 )
 from linkwise.app.terminal.draft import Draft, take_note
-from linkwise.app.terminal.keys import Reader, asks_for_guidelines, parse_command, parse_note
-from linkwise.app.terminal.protocol import emit, event_as_json, examples_as_json, state
-from linkwise.constraints.facts import Answer
+from linkwise.app.terminal.keys import NEITHER_KEY, Reader, asks_for_guidelines, parse_command, parse_note
+from linkwise.app.terminal.protocol import card_as_json, emit, event_as_json, examples_as_json, state
+from linkwise.app.terminal.sorting_dialogue import draw_cards
+from linkwise.data import Items
 from linkwise.errors import InfeasibleConstraintsError, SessionError
 from linkwise.learn.learner import Question
 from linkwise.session.journal.events import Event, Example
 from linkwise.session.session import Session
 from linkwise.session.state.event_lists import write_guidelines
 from linkwise.session.state.status import count_answers, count_suspects
-from linkwise.session.team.team import ReviewCase
+from linkwise.session.state.suspects import SuspectAnswer
+from linkwise.session.team.team import Decision, ReviewCase
 from linkwise.wording import NOTHING_TO_UNDO, QUESTION, answer_word, count_noun, strip_controls
 
 Ending = Literal["exhausted", "quit"]
@@ -46,6 +48,18 @@ KEYS = (
     ("u", "Undo your last decision, as often as you like"),
     ("q", "Quit; every decision is saved, and you can go on later"),
 )
+MOST_SHOWN = 3  # rows of a pile
+CARD_QUESTION = "Where does the card ? belong: with the rows y, where it lies, or with the rows n?"
+CARD_WORDS: dict[Decision, str] = {
+    "yes": "It stays",
+    "no": "It moves",
+    "neither": "It belongs to neither",
+    "unsure": "Not sure",
+}
+CARD_HELP = (
+    "A card of a screen may lie in a wrong pile: y leaves it there, n moves it to the rows n, or to a pile "
+    "of its own if there are none, and x says that it belongs to neither."
+)
 WHY = "Why this pair: answers disagree, or one of them is probably wrong. Your word outranks them."
 
 
@@ -58,7 +72,7 @@ class ReviewDisplay(Protocol):
     def prompt(self) -> None:
         """Show that the reviewer can type now."""
 
-    def confirm_decision(self, answer: Answer, session: Session) -> None:
+    def confirm_decision(self, answer: Decision, case: ReviewCase, session: Session) -> None:
         """Show that a decision is stored."""
 
     def confirm_undo(self, event: Event | None, session: Session) -> None:
@@ -98,7 +112,7 @@ def run_review(session: Session, display: ReviewDisplay, reader: Reader, reviewe
         if lost:
             display.reject(f"Its pair was not decided, so this note has no place: {lost}")
         display.show_case(case, _make_question(session, case), len(cases))
-        command = _read_command(session, display, reader, draft)
+        command = _read_command(session, display, reader, draft, case)
         if command == "quit":
             display.end("quit", session)
             return "quit"
@@ -106,10 +120,9 @@ def run_review(session: Session, display: ReviewDisplay, reader: Reader, reviewe
             if command == "undo":
                 display.confirm_undo(session.undo(decided.pop()) if decided else None, session)
             else:
-                number = session.decide(case.first, case.second, command, source=reviewer, note=draft.note)
-                decided.append(number)
+                decided.append(session.decide(*case.resolve(command), source=reviewer, note=draft.note))
                 draft.finish()
-                display.confirm_decision(command, session)
+                display.confirm_decision(command, case, session)
         except InfeasibleConstraintsError as error:
             display.reject(str(error))
         except SessionError as error:
@@ -123,12 +136,14 @@ def _make_question(session: Session, case: ReviewCase) -> Question:
 
 
 def _read_command(
-    session: Session, display: ReviewDisplay, reader: Reader, draft: Draft
-) -> Answer | Literal["undo", "quit"]:
+    session: Session, display: ReviewDisplay, reader: Reader, draft: Draft, case: ReviewCase
+) -> Decision | Literal["undo", "quit"]:
     while True:
         display.prompt()
         text = reader.read()
         command = "quit" if text is None else parse_command(text)
+        if (text or "").lower() in (NEITHER_KEY, "neither") and "neither" in case.decisions:
+            return "neither"
         if command == "help":
             display.help()
         elif command == "later":
@@ -146,15 +161,21 @@ def _read_command(
             display.reject(f"{shown} is not an answer. Type y, n, s, u, q or ?.")
 
 
+def _list_card_keys(case: ReviewCase) -> str:
+    neither = "x neither  " if "neither" in case.decisions else ""
+    return f"y it stays  n it moves  {neither}s not sure  u undo  q quit  ? help"
+
+
 def describe_opinions(case: ReviewCase, name_of: Callable[[int], str]) -> list[str]:
     """Put into words who answered what and when, what is believed, and what speaks against it."""
     lines = [
-        f"{strip_controls(event.source) or UNNAMED}: {answer_word(event.answer)}, "
+        f"{strip_controls(event.source) or UNNAMED}: "
+        f"{'sorted these rows' if event.kind == 'sort' else answer_word(event.answer)}, "
         f"{event.when[:10]} {event.when[11:16]} UTC{note_in_words(event)}"
         for event in case.answers
     ]
     lines += [suspect_in_words(suspect, name_of) for suspect in case.suspects]
-    if case.believed is not None:
+    if case.believed is not None and case.misplaced is None:
         lines.append(f"By all answers: {answer_word(case.believed)}")
     return lines
 
@@ -162,12 +183,14 @@ def describe_opinions(case: ReviewCase, name_of: Callable[[int], str]) -> list[s
 class ReviewTerminal:
     """Draws a review with rich.
 
-    ``pair(question, width, lines)`` draws the two items. `undo` is the command that takes the last
-    decision back.
+    ``pair(question, width, lines)`` draws the two items, and `items` are what a person sees of the rows.
+    `undo` is the command that takes the last decision back.
     """
 
-    def __init__(self, console: Console, pair: PairView, name_of: Callable[[int], str], undo: str) -> None:
-        self.console, self.pair, self.name_of, self.undo = console, pair, name_of, undo
+    def __init__(
+        self, console: Console, pair: PairView, name_of: Callable[[int], str], undo: str, items: Items
+    ) -> None:
+        self.console, self.pair, self.name_of, self.undo, self.items = console, pair, name_of, undo, items
         self._has_decided = False
 
     def show_case(self, case: ReviewCase, question: Question, n_left: int) -> None:
@@ -175,26 +198,39 @@ class ReviewTerminal:
         opinions = describe_opinions(case, self.name_of)
         room = self.console.height - LINES_AROUND - len(opinions)
         self._show(Text())
-        heading = Text.assemble((f"Review: {count_noun(n_left, 'pair')} left", "bold"))
+        noun = "pair" if case.misplaced is None else "case"
+        heading = Text.assemble((f"Review: {count_noun(n_left, noun)} left", "bold"))
         self._show(Rule(heading, align="left", style="dim"))
-        self._show(Text(QUESTION))
-        self._show(Text())
-        self._show(self.pair(question, self.console.width, min(MOST_LINES, max(LEAST_LINES, room))))
+        if case.misplaced is None:
+            self._show(Text(QUESTION))
+            self._show(Text())
+            self._show(self.pair(question, self.console.width, min(MOST_LINES, max(LEAST_LINES, room))))
+        else:
+            self._show(Text(CARD_QUESTION))
+            self._show(self._draw_card(case.misplaced))
         self._show(Text())
         self._show(screen.draw_listing([("·", line) for line in opinions]))
         self._show(Text())
-        self._show(screen.keys_line())
+        self._show(screen.keys_line() if case.misplaced is None else Text(_list_card_keys(case), style="dim"))
+
+    def _draw_card(self, suspect: SuspectAnswer) -> RenderableType:
+        """Draw a card, and a few rows of its pile and of the better one, each with its key."""
+        piles = (("y", suspect.pile), ("n", suspect.better_pile or ()))
+        shown = [("?", suspect.first), *((key, row) for key, rows in piles for row in rows[:MOST_SHOWN])]
+        marks, rows = zip(*shown, strict=True)
+        return draw_cards(self.items, rows, marks, self.name_of, self.console)
 
     def prompt(self) -> None:
         """Show the prompt."""
         self.console.print("> ", end="", highlight=False)
         self.console.file.flush()
 
-    def confirm_decision(self, answer: Answer, session: Session) -> None:
+    def confirm_decision(self, answer: Decision, case: ReviewCase, session: Session) -> None:
         """Show the decision."""
         self._has_decided = True
         certain = "" if answer == "unsure" else "  certain from now on"
-        self._show(Text.assemble((answer_word(answer), "bold"), "  saved", certain))
+        word = answer_word(answer) if case.misplaced is None else CARD_WORDS[answer]
+        self._show(Text.assemble((word, "bold"), "  saved", certain))
 
     def confirm_undo(self, event: Event | None, session: Session) -> None:
         """Show which decision is undone."""
@@ -221,6 +257,7 @@ class ReviewTerminal:
         """Show the keys."""
         self._show(screen.draw_listing(KEYS))
         self._show(Text(WHY))
+        self._show(Text(CARD_HELP))
 
     def end(self, reason: Ending, session: Session) -> None:
         """Show what is left."""
@@ -256,7 +293,9 @@ class ReviewLines:
             ids=[self.id_of(row) for row in rows],
             items=[self.item(row) for row in rows],
             answers=[event_as_json(event, self.id_of) for event in case.answers],
-            suspects=[{"event": s.number, "grade": s.grade} for s in case.suspects],
+            suspects=[
+                {"event": s.number, "grade": s.grade, **card_as_json(s, self.id_of)} for s in case.suspects
+            ],
             disputed=case.is_disputed,
             believed=case.believed,
             left=n_left,
@@ -265,7 +304,7 @@ class ReviewLines:
     def prompt(self) -> None:
         """Write nothing: a program needs no prompt."""
 
-    def confirm_decision(self, answer: Answer, session: Session) -> None:
+    def confirm_decision(self, answer: Decision, case: ReviewCase, session: Session) -> None:
         """Write the state after a decision."""
         emit(type="state", done=answer, **state(session.status))
 

@@ -6,7 +6,7 @@ because the search for what is believed needs the data.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -19,6 +19,7 @@ from linkwise.constraints.error_rates import AssumedRate, estimate_by_tests
 from linkwise.constraints.evidence import Evidence
 from linkwise.constraints.facts import Answer, Fact, Suspect
 from linkwise.constraints.fallible import FallibleEvidence
+from linkwise.constraints.sorting import Sorting
 from linkwise.session.journal.events import Event
 from linkwise.session.journal.stored_clustering import (
     GRADES,
@@ -29,7 +30,10 @@ from linkwise.session.journal.stored_clustering import (
     StoredSuspect,
 )
 from linkwise.session.state.event_lists import add_event, fallible_facts
+from linkwise.wording import join_names
 
+MOST_NAMED = 3  # rows of a pile
+MOST_MATES = 5  # of a card that fits no pile of its screen
 VERY_LIKELY = 0.9  # chance of an error from which an answer is very likely wrong
 LEAST_CHANCE: dict[Grade, float] = {"likely wrong": 0.5, "very likely wrong": VERY_LIKELY}
 Key = tuple[int, int, Answer]
@@ -54,6 +58,13 @@ class SuspectAnswer:
     because : tuple of Fact
         The shortest chain of other answers that speaks against it; empty if no chain of answers does, but
         the similarity of the rows.
+    card : int or None
+        If rows were sorted, the one that is probably in a wrong pile: `first`. `Session.flip` moves it.
+    pile : tuple of int
+        The other rows of its pile.
+    better_pile : tuple of int or None
+        The rows of the pile where the card probably belongs. If it fits none of its screen, they are other
+        rows with which it belongs; empty if there are none. None if that is unknown without the data.
     """
 
     number: int
@@ -62,6 +73,23 @@ class SuspectAnswer:
     answer: Answer
     grade: Grade
     because: tuple[Fact, ...] = ()
+    card: int | None = None
+    pile: tuple[int, ...] = ()
+    better_pile: tuple[int, ...] | None = ()
+
+    @property
+    def stay(self) -> tuple[int, int, Answer]:
+        """Two rows and the answer about them with which the card stays; pass them to `Session.decide`."""
+        if self.pile:
+            return self.first, self.pile[0], "yes"
+        return self.first, (self.better_pile or (self.second,))[0], "no"
+
+    @property
+    def move(self) -> tuple[int, int, Answer]:
+        """The same with which it moves."""
+        if self.better_pile:
+            return self.first, self.better_pile[0], "yes"
+        return self.first, (self.pile or (self.second,))[0], "no"
 
 
 class RecalledEvidence(FallibleEvidence):
@@ -73,14 +101,14 @@ class RecalledEvidence(FallibleEvidence):
         super().__init__(n_rows, error_rate=error_rate)
         self.doubts = doubts
         grades = {number: grade for number, grade, *pair in doubts.suspects if not pair}
-        pairs = {(number, *pair): grade for number, grade, *pair in doubts.suspects if pair}
+        pairs = {(number, frozenset(pair)): grade for number, grade, *pair in doubts.suspects if pair}
         believed: list[Fact] = []
         self._grades: list[Grade | None] = []
         for event in settled:
             add_event(self, event)
             misplaced = _cards_of(event, doubts)
             for fact in fallible_facts(event):
-                grade = grades.get(event.number, pairs.get((event.number, *fact.pair)))
+                grade = grades.get(event.number, pairs.get((event.number, frozenset(fact.pair))))
                 self._grades.append(grade)
                 if misplaced & {*fact.pair}:  # nobody has stored where the card belongs
                     fact = replace(fact, answer="unsure")
@@ -104,11 +132,10 @@ class RecalledEvidence(FallibleEvidence):
 
 
 def _cards_of(event: Event, doubts: Doubts) -> set[int]:
-    """The cards of a sorting that are probably misplaced: those of two rows of a suspect that are cards."""
+    """The cards of a sorting that are probably misplaced."""
     if event.sorting is None:
         return set()
-    pairs = [pair for number, _, *pair in doubts.suspects if number == event.number]
-    return {next((row for row in reversed(pair) if row in event.sorting.cards), pair[0]) for pair in pairs}
+    return {card for number, _, *pair in doubts.suspects if number == event.number for card in pair[:1]}
 
 
 def find_doubts(
@@ -137,8 +164,11 @@ def find_doubts(
 
 def _store_suspect(event: Event, suspect: Suspect) -> StoredSuspect:
     """What a session file holds of a suspect of an event."""
-    grade = GRADES[suspect.chance >= VERY_LIKELY]
-    return (event.number, grade) if event.sorting is None else (event.number, grade, *suspect.fact.pair)
+    grade, card = GRADES[suspect.chance >= VERY_LIKELY], suspect.card
+    if card is None:
+        return event.number, grade
+    (other,) = {*suspect.fact.pair} - {card}
+    return event.number, grade, card, other
 
 
 class _Rates(NamedTuple):
@@ -199,9 +229,41 @@ def explain_suspects(evidence: Evidence, settled: Sequence[Event], doubts: Doubt
         fact = _fact_of(by_number.get(number), pair)
         if fact is None or fact.answer == "unsure":
             continue  # no session writes such a suspect
-        because = _find_contradiction(evidence, fact, given)
-        found.append(SuspectAnswer(number, *fact.pair, fact.answer, grade, because))
+        suspect = SuspectAnswer(
+            number, *fact.pair, fact.answer, grade, _find_contradiction(evidence, fact, given)
+        )
+        sorting = by_number[number].sorting
+        found.append(suspect if sorting is None else _find_piles(suspect, sorting, evidence))
     return found
+
+
+def _find_piles(suspect: SuspectAnswer, sorting: Sorting, evidence: Evidence) -> SuspectAnswer:
+    """Add the pile of a card, and the one where it probably belongs, each with the most telling row first."""
+    card, other = suspect.first, suspect.second
+    own = sorted({*sorting.piles[sorting.pile_of[card]]} - {card}, key=lambda row: (row != other, row))
+    better: Sequence[int] | None = None
+    if evidence.verdict(card, other) == OPPOSITE[suspect.answer]:
+        groups = evidence.groups()
+        mates = {*groups.rows[groups.number[np.searchsorted(groups.row, card)]].tolist()} - {card, *own}
+        piles = [pile for pile in sorting.piles if card not in pile]
+        better = max(piles, key=lambda pile: len(mates & {*pile}), default=())
+        if 2 * len(mates & {*better}) <= len(better):
+            better = sorted(mates)[:MOST_MATES]
+        better = sorted(better, key=lambda row: (row != other, row not in mates, row))
+    return replace(suspect, card=card, pile=tuple(own), better_pile=None if better is None else tuple(better))
+
+
+def describe_card(suspect: SuspectAnswer, name_of: Callable[[int], str]) -> str:
+    """Put into words where a misplaced card lies, and where it probably belongs."""
+    lies = _name_pile(suspect.pile, name_of) if suspect.pile else "alone"
+    if suspect.better_pile is None:
+        return f"It lies {lies}."
+    belongs = _name_pile(suspect.better_pile, name_of) if suspect.better_pile else "in a pile of its own"
+    return f"It lies {lies}, and probably belongs {belongs}."
+
+
+def _name_pile(rows: Sequence[int], name_of: Callable[[int], str]) -> str:
+    return f"with {join_names(map(name_of, rows), MOST_NAMED)}"
 
 
 def _fact_of(event: Event | None, pair: Sequence[int]) -> Fact | None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from linkwise.constraints.evidence import Evidence
-from linkwise.constraints.facts import Answer, Fact, GivenAnswer, check_answer
+from linkwise.constraints.facts import ANSWERS, Answer, Fact, GivenAnswer, check_answer
 from linkwise.constraints.fallible import FallibleEvidence
 from linkwise.errors import SessionError
 from linkwise.session.journal.events import AuditPlan, Event, Place, check_note, check_source, write_plan
@@ -31,6 +31,7 @@ from linkwise.session.team.sets import Screens
 # ---------------------------------------------------------------- pairs that wait for a review
 # Review: the pairs that a person should decide, because answers disagree or are probably wrong.
 Pair = tuple[int, int]
+Decision = Literal["yes", "no", "unsure", "neither"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,8 @@ class ReviewCase:
     first, second : int
         Positions of the two rows, the lower one first.
     answers : tuple of Event
-        The answers to this pair and whoever volunteered it, in order, each with its `source` and `when`.
+        The answers to this pair and whoever volunteered it, in order, each with its `source` and `when`; for
+        a card of a screen, also the screen.
     is_disputed : bool
         Whether there is both a yes and a no among them.
     suspects : tuple of SuspectAnswer
@@ -57,6 +59,33 @@ class ReviewCase:
     is_disputed: bool
     suspects: tuple[SuspectAnswer, ...]
     believed: Answer | None
+
+    @property
+    def misplaced(self) -> SuspectAnswer | None:
+        """The suspect whose `card` is probably in a wrong pile; None of a pair."""
+        return next((suspect for suspect in self.suspects if suspect.card is not None), None)
+
+    def resolve(self, decision: Decision) -> tuple[int, int, Answer]:
+        """Two rows and the answer about them to pass to `Session.decide`.
+
+        Parameters
+        ----------
+        decision : {"yes", "no", "unsure", "neither"}
+            Whether the rows belong together. Of a misplaced card: ``"yes"`` if it stays in its pile, ``"no"``
+            if it belongs in the better one, and ``"neither"``.
+        """
+        suspect = self.misplaced
+        if suspect is not None and decision == "neither":
+            return suspect.first, suspect.pile[0], "no"
+        if suspect is None or decision == "unsure":
+            return self.first, self.second, check_answer(decision, self.first, self.second)
+        return suspect.stay if decision == "yes" else suspect.move
+
+    @property
+    def decisions(self) -> tuple[Decision, ...]:
+        """What `resolve` takes."""
+        found = self.misplaced
+        return (*ANSWERS, "neither") if found and found.pile and found.better_pile else ANSWERS
 
     def waits_for(self, reviewer: str) -> bool:
         """Whether a reviewer has not left the pair as not sure; unlike an answer, that is no reply."""
@@ -82,26 +111,30 @@ def list_cases(
         The most probable ones first.
     """
     answers: dict[Pair, list[Event]] = {}
+    screens = {event.number: event for event in settled if event.kind == "sort"}
     for event in settled:
         pair = _pair_of(event)
         if pair is not None:
             answers.setdefault(pair, []).append(event)
-    doubted: dict[Pair, list[SuspectAnswer]] = {}
+    doubted: dict[tuple[Pair, int | None], list[SuspectAnswer]] = {}
     for suspect in suspects:
         pair = min(suspect.first, suspect.second), max(suspect.first, suspect.second)
-        doubted.setdefault(pair, []).append(suspect)
-    disputed = {pair: None for pair, given in answers.items() if {"yes", "no"} <= {e.answer for e in given}}
+        doubted.setdefault((pair, suspect.card), []).append(suspect)
+    disputed = [(pair, None) for pair, given in answers.items() if {"yes", "no"} <= {e.answer for e in given}]
     cases = []
-    for pair in dict.fromkeys([*disputed, *doubted]):
-        if certain.verdict(*pair) in ("yes", "no"):
+    for pair, card in dict.fromkeys([*disputed, *doubted]):
+        found = doubted.get((pair, card), [])
+        ends = [part[:2] for each in found if card is not None for part in (each.stay, each.move)]
+        if any(certain.verdict(*each) in ("yes", "no") for each in (pair, *ends)):
             continue
         believed = evidence.verdict(*pair)
+        given = [*answers.get(pair, ()), *(screens[each.number] for each in found if each.number in screens)]
         cases.append(
             ReviewCase(
                 *pair,
-                answers=tuple(answers.get(pair, ())),
-                is_disputed=pair in disputed,
-                suspects=tuple(doubted.get(pair, ())),
+                answers=tuple(sorted(given, key=lambda event: event.number)),
+                is_disputed=(pair, None) in disputed and card is None,
+                suspects=tuple(found),
                 believed=None if believed == "unsure" else believed,
             )
         )

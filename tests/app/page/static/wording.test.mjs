@@ -73,9 +73,15 @@ test("answers that are probably wrong", () => {
     "1 answer is probably wrong.",
     "2 answers are probably wrong.",
   ]);
-  const suspect = { names: ["a", "b"], answer: "no", grade: "very likely wrong" };
+  const suspect = { names: ["a", "b"], answer: "no", grade: "very likely wrong", card: null };
   assert.equal(wording.describeGrade(suspect, ""), "Your answer “Different” is very likely wrong.");
   assert.equal(wording.describeGrade(suspect, "ben"), "The answer “Different” of ben is very likely wrong.");
+  const card = { ...suspect, card: 7 };
+  assert.equal(wording.describeGrade(card, ""), "You put this card into a pile that is very likely wrong.");
+  assert.equal(
+    wording.describeGrade(card, "ben"),
+    "ben put this card into a pile that is very likely wrong.",
+  );
   assert.equal(wording.describeConfirmation(suspect), "Saved: “a and b: different” is certain from now on.");
   assert.equal(wording.describeUnlisted(0), "");
   assert.match(wording.describeUnlisted(1200), /1,200 more are not shown\.$/);

@@ -48,6 +48,6 @@ def review(path: Path, session_file: Path | None = None, *, source: str, as_json
         if guidelines := write_guidelines(session.guidelines, session.examples, namer):
             console.print(screen.draw_guidelines(guidelines), highlight=False)
         undo = quote_command("linkwise", "undo", found)
-        terminal = ReviewTerminal(console, make_pair_view(project), namer, undo)
+        terminal = ReviewTerminal(console, make_pair_view(project), namer, undo, project.items)
         with open_reader() as read:
             run_review(session, terminal, read, reviewer)

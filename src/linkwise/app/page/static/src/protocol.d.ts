@@ -163,13 +163,18 @@ export interface Suspect {
   grade: "likely wrong" | "very likely wrong";
   /** What speaks against it, as a sentence. */
   reason: string;
+  /** If rows were sorted, the one that is in a wrong pile, which is the first; and where it lies and belongs. */
+  card: number | null;
+  place: string;
 }
 
 /** A pair that waits for a review. */
 export interface ReviewPair {
   first: number;
   second: number;
-  names: [string, string];
+  /** Of a card alone its name. */
+  names: string[];
+  card: number | null;
 }
 
 /** All about a pair that waits for a review. */
@@ -182,6 +187,8 @@ export interface ReviewCase extends Comparison {
   doubts: string[];
   /** What follows for the pair from all answers; null if nothing does. */
   believed: "yes" | "no" | null;
+  /** If it is about a card in a wrong pile: the card, with rows of its pile and of the better one. */
+  screen: SortingScreen | null;
 }
 
 /** One of the answers that cannot all hold; `event` is null for the answer that was just given. */

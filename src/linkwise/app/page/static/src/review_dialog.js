@@ -6,34 +6,78 @@ import { h, setText } from "./dom.js";
 import { renderPair } from "./items.js";
 import { NoteField } from "./note_field.js";
 import { DECISION_HINT, DECISION_LABEL, describeNote } from "./note_wording.js";
+import { ScreenView } from "./screen_view.js";
 import {
   countReview,
   describeBelief,
+  describeCardDecision,
   describeDecision,
   describeNextCase,
   describeOccasion,
   describeOpinion,
+  nameCardDecision,
   REVIEW,
   REVIEW_ADVICE,
 } from "./team.js";
 import { ANSWER_LABELS, EARLY, joinSentences } from "./wording.js";
 
 /** @import { Page } from "./page.js" */
-/** @import { Answer, ReviewCase, ReviewPair } from "./protocol.d.ts" */
+/** @import { Answer, ReviewCase, ReviewPair, SortingScreen } from "./protocol.d.ts" */
+/** @import { Decision } from "./team.js" */
 
-/** @type {Record<string, Answer>} */
-const ANSWERS_BY_KEY = { y: "yes", n: "no", s: "unsure" };
+/** @typedef {{ first: number, second: number, card: number | null }} Place what a case is known by */
+
+/** @type {Record<string, Decision>} */
+const ANSWERS_BY_KEY = { y: "yes", n: "no", x: "neither", s: "unsure" };
 
 /** @param {ReviewCase | null} found */
-const nameCase = (found) => (found ? `${found.first.row}-${found.second.row}` : "");
+const nameCase = (found) =>
+  found ? `${found.first.row}-${found.second.row}-${found.screen?.cards[0].row ?? ""}` : "";
+
+/** @param {ReviewCase} found @returns {Place} */
+const findPlace = ({ first, second, screen }) => ({
+  first: first.row,
+  second: second.row,
+  card: screen?.cards[0].row ?? null,
+});
+
+/**
+ * Whether a decision is about something else than a pair or a card with one pile.
+ * @param {ReviewCase} found
+ * @param {Decision} decision
+ */
+const isPossible = ({ screen }, decision) =>
+  decision !== "neither" || Boolean(screen?.known.every((pile) => pile.length > 0));
+
+/**
+ * A card, loose beside its pile and the one where it probably belongs.
+ * @param {Page} page
+ * @param {SortingScreen} screen
+ * @param {(decision: Decision) => void} decide
+ */
+function renderDoubt(page, screen, decide) {
+  const view = new ScreenView(page, screen);
+  const piles = screen.known.flatMap((pile, at) => {
+    if (!pile.length) return [];
+    const shown = view.renderPile({ known: pile.map(({ row }) => row), cards: [] }, at, "YN"[at]);
+    shown.addEventListener("click", () => decide(at === 0 ? "yes" : "no"));
+    return [shown];
+  });
+  return h(
+    "div",
+    { class: "lw-board", "data-kind": page.controller.state?.kind ?? "" },
+    view.renderRow(screen.cards[0]),
+    h("ul", { class: "lw-piles", "aria-label": "Piles" }, piles),
+  );
+}
 
 /** @param {ReviewCase} found */
-function renderOpinions({ answers, doubts, believed }) {
+function renderOpinions({ answers, doubts, believed, screen }) {
   const opinions = answers.map((event) =>
     h(
       "li",
       {},
-      renderIcon(event.answer),
+      event.kind === "sort" ? h("span", {}) : renderIcon(event.answer),
       h(
         "div",
         { class: "lw-description" },
@@ -43,7 +87,7 @@ function renderOpinions({ answers, doubts, believed }) {
       ),
     ),
   );
-  const lines = believed ? [...doubts, describeBelief(believed)] : doubts;
+  const lines = believed && !screen ? [...doubts, describeBelief(believed)] : doubts;
   return [
     h("ul", { class: "lw-chain lw-opinions", "aria-label": "Answers to this pair" }, opinions),
     ...lines.map((line) => h("p", { class: "lw-soft" }, line)),
@@ -54,14 +98,15 @@ function renderOpinions({ answers, doubts, believed }) {
  * The pairs that wait, so that a reviewer can choose another one.
  * @param {ReviewPair[]} pairs
  * @param {ReviewCase} shown
- * @param {(pair: { first: number, second: number }) => void} choose
+ * @param {(pair: Place) => void} choose
  */
 function renderQueue(pairs, shown, choose) {
   const items = pairs.map((pair) => {
-    const isShown = pair.first === shown.first.row && pair.second === shown.second.row;
-    return createButton(pair.names.join(" and "), () => choose({ first: pair.first, second: pair.second }), {
-      "aria-current": isShown && "true",
-      "data-key": `${pair.first}-${pair.second}`,
+    const { first, second, card } = pair;
+    const name = `${first}-${second}-${card ?? ""}`;
+    return createButton(pair.names.join(" and "), () => choose({ first, second, card }), {
+      "aria-current": name === nameCase(shown) && "true",
+      "data-key": name,
     });
   });
   return h("div", { class: "lw-choices", role: "group", "aria-label": "Pairs that need a review" }, items);
@@ -81,36 +126,51 @@ export async function openReview(page) {
   /** @type {ReviewCase | null} */
   let shown = null;
   let shownAt = 0;
-  /** @param {Answer} answer */
+  /** @param {Decision} answer */
   const decide = async (answer) => {
-    if (!shown) return;
+    if (!shown || !isPossible(shown, answer)) return;
     if (performance.now() - shownAt < READ_MS) {
       notice.show(EARLY, "warn");
       page.announce(EARLY);
       return;
     }
     const { first, second } = shown;
+    const [card] = shown.screen?.cards ?? [];
     notice.show("");
     const { note } = field.take();
-    const request = { do: "decide", first: first.row, second: second.row, answer, ...(note && { note }) };
-    const words = describeDecision([first.name, second.name], answer);
+    const request = { do: "decide", ...findPlace(shown), answer, ...(note && { note }) };
+    const words = card
+      ? describeCardDecision(card.name, answer)
+      : describeDecision([first.name, second.name], /** @type {Answer} */ (answer));
     const reply = await controller.store(request, { describe: () => words, show: notice.show });
     if (!reply?.ok) field.restore(note, nameCase(shown));
   };
-  const buttons = Object.entries(ANSWERS_BY_KEY).map(([key, answer]) => {
-    const label = [renderIcon(answer), h("span", {}, ANSWER_LABELS[answer]), renderKey(key.toUpperCase())];
-    return createButton(label, () => decide(answer), {
-      className: `lw-answer lw-${answer}`,
-      "aria-keyshortcuts": key.toUpperCase(),
-    });
-  });
-  const bar = h("div", { class: "lw-answers", role: "group", "aria-label": "Your decision" }, buttons);
+  /** @param {ReviewCase} found */
+  const renderRows = (found) =>
+    found.screen ? [renderDoubt(page, found.screen, decide)] : renderPair(found);
+  /** @param {ReviewCase} found */
+  const renderButtons = (found) =>
+    Object.entries(ANSWERS_BY_KEY)
+      .filter(([, answer]) => isPossible(found, answer))
+      .map(([key, answer]) => {
+        const icon = !found.screen && answer !== "neither" && renderIcon(answer);
+        const words = icon ? ANSWER_LABELS[answer] : nameCardDecision(answer);
+        return createButton(
+          [icon, h("span", {}, words), renderKey(key.toUpperCase())],
+          () => decide(answer),
+          {
+            className: `lw-answer lw-${answer}`,
+            "aria-keyshortcuts": key.toUpperCase(),
+          },
+        );
+      });
+  const bar = h("div", { class: "lw-answers", role: "group", "aria-label": "Your decision" });
   const notes = h("div", {}, field.opener, field.node);
   const advice = h("p", { class: "lw-soft" }, REVIEW_ADVICE);
   body.append(left, advice, pair, opinions, bar, notes, notice.node, queue);
   /** @param {ReviewCase | null} found */
   const show = (found) => {
-    const isOther = found?.first.row !== shown?.first.row || found?.second.row !== shown?.second.row;
+    const isOther = nameCase(found) !== nameCase(shown);
     const hasMoved = shown !== null && isOther;
     shown = found;
     opinions.replaceChildren(...(found ? renderOpinions(found) : []));
@@ -118,10 +178,11 @@ export async function openReview(page) {
     if (!isOther) return;
     field.begin(nameCase(found));
     shownAt = performance.now();
-    pair.replaceChildren(...(found ? renderPair(found) : []));
+    bar.replaceChildren(...(found ? renderButtons(found) : []));
+    pair.replaceChildren(...(found ? renderRows(found) : []));
     if (hasMoved) page.announce(joinSentences(notice.node.textContent ?? "", describeNextCase(found)));
   };
-  /** @param {{ first: number, second: number }} [chosen] the pair to show if it still waits */
+  /** @param {Place} [chosen] the pair to show if it still waits */
   const load = async (chosen) => {
     const reply = await controller.request({ do: "review", ...chosen });
     if (!box.isConnected) return;
@@ -139,7 +200,7 @@ export async function openReview(page) {
     const buttons = [...queue.querySelectorAll("button")];
     (buttons.find((node) => key && node.dataset.key === key) ?? heading).focus();
   };
-  const reload = () => load(shown ? { first: shown.first.row, second: shown.second.row } : undefined);
+  const reload = () => load(shown ? findPlace(shown) : undefined);
   box.addEventListener("keydown", (event) => {
     const key = event.key.toLowerCase();
     const isOther = event.target === field.field || event.ctrlKey || event.altKey || event.metaKey;

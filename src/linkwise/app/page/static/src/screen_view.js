@@ -84,23 +84,26 @@ export class ScreenView {
   /**
    * @param {Pile} pile
    * @param {number} at
+   * @param {string} [number] its number, or the key that chooses it
    */
-  renderPile({ known, cards }, at) {
+  renderPile({ known, cards }, at, number = String(at + 1)) {
     const rows = this.known.filter(({ row }) => known.includes(row));
-    const number = String(at + 1);
     const name = rows.length ? nameCluster(this.page, rows[0].row) : NEW_PILE;
     const words = h("span", {}, h("span", { class: "lw-hidden" }, `Pile ${number}: `), name);
     const head = this.#renderHead(number, [rows.length > 0 && this.#renderDot(rows[0].row), words]);
-    const standing = rows.map((item) =>
-      h(
-        "div",
-        { class: "lw-known" },
-        h("strong", {}, item.name),
-        h("div", { class: "lw-look" }, this.looks.get(item.row)),
-        this.#renderMore(item),
-      ),
-    );
+    const standing = rows.map((item) => this.renderRow(item));
     return h("li", { class: "lw-pile", "data-pile": at }, head, standing, this.#renderList(cards));
+  }
+
+  /** A row that cannot be moved. @param {Item} item */
+  renderRow(item) {
+    return h(
+      "div",
+      { class: "lw-known" },
+      h("strong", {}, item.name),
+      h("div", { class: "lw-look" }, this.looks.get(item.row)),
+      this.#renderMore(item),
+    );
   }
 
   /**

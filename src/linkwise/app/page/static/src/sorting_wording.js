@@ -8,7 +8,7 @@ export const SORT_ADVICE =
   "Put each card into a pile: drag it, or choose it and then the pile. Rows of two piles are different. If two piles " +
   "are one, drag one onto the other.";
 export const SORT_AGAIN = "Sort again";
-export const LIES = "Your cards lie where you put them. Done replaces these piles by yours.";
+export const LIES = "Your cards lie where you put them. Done replaces the piles of that answer.";
 export const CHOOSING = "Choosing the rows to sort…";
 export const NOTHING_TO_SORT =
   "There are no rows to sort now: others have them, or no place is worth asking for. You can go on with two at a time.";

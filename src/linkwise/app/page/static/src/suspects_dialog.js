@@ -4,7 +4,7 @@ import { createNotice, openDialog } from "./dialog.js";
 import { h } from "./dom.js";
 import { createRowLink } from "./item_dialog.js";
 import { renderValues } from "./row_values.js";
-import { isOwn, NO_NAME, nameSource, OTHERS_ADVICE } from "./team.js";
+import { describeCardDecision, isOwn, NO_NAME, nameSource, OTHERS_ADVICE } from "./team.js";
 import {
   describeChange,
   describeConfirmation,
@@ -28,20 +28,24 @@ import {
  * @param {Store} store
  */
 function renderActions(suspect, store) {
-  const { event, names } = suspect;
-  const about = describePair(...names, suspect.answer);
+  const { event, names, card } = suspect;
+  const isCard = card !== null;
+  const about = isCard ? names[0] : describePair(...names, suspect.answer);
   const opposite = suspect.answer === "yes" ? "no" : "yes";
+  const name = isCard ? `${event}-${card}` : event;
   const create = /** @type {(label: string, key: string, onclick: () => void) => HTMLButtonElement} */ (
     (label, key, onclick) =>
-      createButton(label, onclick, { "aria-label": `${label} (${about})`, "data-key": `${event}-${key}` })
+      createButton(label, onclick, { "aria-label": `${label} (${about})`, "data-key": `${name}-${key}` })
   );
-  const turned = `Saved: ${describeChange(names, opposite)}.`;
+  const turned = isCard ? describeCardDecision(names[0], "no") : `Saved: ${describeChange(names, opposite)}.`;
+  const turn = { do: "change", event, ...(isCard ? { card } : { answer: opposite }) };
+  const confirmed = isCard ? describeCardDecision(names[0], "yes") : describeConfirmation(suspect);
   return [
-    create("Take back", "back", () =>
+    create(isCard ? "Take back the screen" : "Take back", "back", () =>
       store({ do: "take_back", event }, (reply) => describeUndo(reply.undone)),
     ),
-    create("Flip answer", "turn", () => store({ do: "change", event, answer: opposite }, () => turned)),
-    create("I am sure", "sure", () => store({ do: "sure", event }, () => describeConfirmation(suspect))),
+    create(isCard ? "Move card" : "Flip answer", "turn", () => store(turn, () => turned)),
+    create("I am sure", "sure", () => store({ do: "sure", event, card }, () => confirmed)),
   ];
 }
 
@@ -56,19 +60,19 @@ function renderSuspect(page, suspect, store) {
     "span",
     {},
     createRowLink(page, first, suspect.first),
-    " and ",
-    createRowLink(page, second, suspect.second),
+    ...(suspect.card === null ? [" and ", createRowLink(page, second, suspect.second)] : []),
   );
   return h(
     "li",
     {},
-    renderIcon(suspect.answer),
+    suspect.card === null ? renderIcon(suspect.answer) : h("span", {}),
     h(
       "div",
       { class: "lw-description" },
       pair,
-      renderValues(page, suspect),
+      suspect.card === null && renderValues(page, suspect),
       h("span", {}, describeGrade(suspect, nameSource(page.controller.state, suspect.source))),
+      suspect.place && h("span", {}, suspect.place),
       h("span", { class: "lw-soft" }, suspect.reason),
     ),
     isOwn(page.controller.state, "answer", suspect.source)

@@ -9,6 +9,7 @@ import {
   formatTime,
 } from "./wording.js";
 
+/** @typedef {import("./protocol.d.ts").Answer | "neither"} Decision what a reviewer decides */
 /** @import { Answer, ReviewCase, SessionEvent, State, Team } from "./protocol.d.ts" */
 
 export const WAITING = "The others are answering the questions that are left";
@@ -18,7 +19,8 @@ export const NO_NAME = "No name";
 export const REVIEW = "Review";
 export const REVIEW_ADVICE =
   "Answers about these pairs disagree or are probably wrong. “Same” and “Different” are certain from then on and " +
-  "outrank all other answers. “Not sure” decides nothing, and the pair is not shown to you again.";
+  "outrank all other answers. “Not sure” decides nothing, and the pair is not shown to you again. A card of a screen " +
+  "that may lie in a wrong pile is shown beside its pile and the one where it probably belongs.";
 export const OTHERS_ADVICE =
   "You can change your own answers. An answer of somebody else is changed by that person, or decided in a review.";
 export const NO_REVIEW = "No pair needs your review.";
@@ -48,7 +50,8 @@ export const countReview = (n) =>
  * Who gave an answer, and what it says.
  * @param {SessionEvent} event
  */
-export const describeOpinion = ({ text, answer }) => `${text || NO_NAME}: ${ANSWER_LABELS[answer]}`;
+export const describeOpinion = ({ text, answer, kind }) =>
+  `${text || NO_NAME}: ${kind === "sort" ? "sorted these rows" : ANSWER_LABELS[answer]}`;
 
 /**
  * When an answer was given, and whether it answered no question.
@@ -69,9 +72,30 @@ export function describeDecision(names, answer) {
   return `Saved: ${names.join(" and ")} are “${ANSWER_WORDS[answer]}”. ${end} You can take it back in the history.`;
 }
 
-/** @param {ReviewCase | null} found the pair that is shown next */
-export const describeNextCase = (found) =>
-  found ? endSentence(`Next pair: ${found.first.name} and ${found.second.name}`) : NO_REVIEW;
+/** What becomes of a card that may lie in a wrong pile. @type {Record<Decision, [label: string, words: string]>} */
+const CARD_DECISIONS = {
+  yes: ["It stays", "stays in its pile. This is certain from now on"],
+  no: ["It moves", "is in the pile where it probably belongs"],
+  neither: ["Neither", "belongs to neither of these piles. This is certain from now on"],
+  unsure: ["Not sure", "is left to other reviewers"],
+};
+
+/** @param {Decision} decision */
+export const nameCardDecision = (decision) => CARD_DECISIONS[decision][0];
+
+/**
+ * @param {string} card
+ * @param {Decision} decision
+ */
+export const describeCardDecision = (card, decision) => `Saved: ${card} ${CARD_DECISIONS[decision][1]}.`;
+
+/** @param {ReviewCase | null} found the pair or the card that is shown next */
+export function describeNextCase(found) {
+  if (!found) return NO_REVIEW;
+  const [card] = found.screen?.cards ?? [];
+  const words = card ? `Next card: ${card.name}` : `Next pair: ${found.first.name} and ${found.second.name}`;
+  return endSentence(words);
+}
 
 /** @param {Team} team */
 export function describeCounts({ own, all, median_seconds: median }) {

@@ -36,7 +36,8 @@ export const EMPTY_HISTORY = "There are no answers yet.";
 export const SUSPECTS = "Answers that are probably wrong";
 export const SUSPECTS_ADVICE =
   "“Flip answer” changes an answer to its opposite, and “I am sure” confirms it. Either way it is certain from then " +
-  "on, and the answers that contradict it may be listed instead.";
+  "on, and the answers that contradict it may be listed instead. “Move card” puts a card of a screen into the pile " +
+  "where it probably belongs.";
 export const NO_SUSPECTS = "No answer seems wrong so far.";
 
 const SAVED = "Every answer marked as saved is in the session file.";
@@ -147,6 +148,7 @@ export const countSuspects = (n) =>
  * @param {string} who gave the answer; empty if whoever looks at the page did
  */
 export function describeGrade(suspect, who) {
+  if (suspect.card !== null) return `${who || "You"} put this card into a pile that is ${suspect.grade}.`;
   const answer = `answer “${ANSWER_LABELS[suspect.answer]}”`;
   return `${who ? `The ${answer} of ${who}` : `Your ${answer}`} is ${suspect.grade}.`;
 }
