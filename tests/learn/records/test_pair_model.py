@@ -12,7 +12,7 @@ from scipy.special import expit
 
 from linkwise.learn.records.features import PairFeatures, measure_pairs
 from linkwise.learn.records.match_prior import fit_prior
-from linkwise.learn.records.pair_model import PairModel, fit_pair_model
+from linkwise.learn.records.pair_model import PairModel, RandomAnswers, fit_pair_model
 from linkwise.learn.records.records import make_records
 
 N_SONGS, N_VERSIONS = 40, 4
@@ -44,17 +44,21 @@ def problem() -> tuple[PairFeatures, np.ndarray, np.ndarray]:
     return make_pairs()
 
 
+def draw_none() -> RandomAnswers:
+    return RandomAnswers(np.empty(0, dtype=np.int64), np.empty(0, dtype=bool), 1e-9)
+
+
 def answer(problem, n_answers: int, seed: int = 0, wrong: float = 0.0) -> tuple[PairModel, np.ndarray]:
     features, prior, is_match = problem
     rng = np.random.default_rng(seed)
     pairs = rng.choice(np.flatnonzero(prior > -3), n_answers, replace=False)
     told = is_match[pairs] != (rng.random(n_answers) < wrong)
-    return fit_pair_model(features, prior, pairs, np.where(told, 1 - wrong, wrong)), pairs
+    return fit_pair_model(features, prior, pairs, np.where(told, 1 - wrong, wrong), draw_none()), pairs
 
 
 def test_without_answers_the_prior_counts(problem):
     features, prior, _ = problem
-    model = fit_pair_model(features, prior, np.empty(0, dtype=np.int64), np.empty(0))
+    model = fit_pair_model(features, prior, np.empty(0, dtype=np.int64), np.empty(0), draw_none())
     assert np.array_equal(model.log_odds, prior)
     assert model.predict(features, prior) == pytest.approx(prior)
     start, added = model.explain(features, prior, 3)
@@ -97,19 +101,40 @@ def test_no_answer_confirms_itself(problem):
     at = int(np.flatnonzero(chances)[0])
     one = chances.copy()
     one[at] = 0
-    right, wrong = (fit_pair_model(features, prior, pairs, told) for told in (chances, one))
+    right, wrong = (fit_pair_model(features, prior, pairs, told, draw_none()) for told in (chances, one))
     assert wrong.log_odds[pairs[at]] < right.log_odds[pairs[at]], "the model itself follows the answer"
     assert wrong.held_out[at] > 0, "but not the part of it that has not seen the answer"
 
 
-def test_a_chance_of_a_half_teaches_nothing_by_a_small_weight(problem):
-    features, prior, is_match = problem
-    model, pairs = answer(problem, 40)
-    more = np.r_[pairs, np.setdiff1d(np.flatnonzero(prior > -3), pairs)[:10]]
-    chances = np.r_[is_match[pairs].astype(float), np.full(10, 0.5)]
-    weighted = fit_pair_model(features, prior, more, chances, np.r_[np.ones(40), np.full(10, 1e-6)])
-    near = prior > -3
-    assert np.corrcoef(weighted.log_odds[near], model.log_odds[near])[0, 1] > 0.98
+@pytest.mark.parametrize("error_rate", [1e-9, 0.25])
+def test_random_answers_shift_the_model_and_others_do_not(problem, error_rate):
+    """Of pairs that look the same to the model, those that are asked about on purpose match less often."""
+    features, prior, _ = problem
+    rng = np.random.default_rng(0)
+    doubtful = np.flatnonzero(np.abs(prior) < 2)
+    pairs = rng.choice(doubtful, 60, replace=False)
+    told = np.r_[np.zeros(40), np.ones(20)]  # on purpose: never a match; at random: always
+    drawn = RandomAnswers(np.arange(40, 60), np.ones(20, dtype=bool), error_rate)
+    plain, shifted = (fit_pair_model(features, prior, pairs, told, which) for which in (draw_none(), drawn))
+    assert plain.shift == 0
+    assert shifted.shift > 0.5
+    assert np.all(shifted.log_odds[doubtful] > plain.log_odds[doubtful])
+
+
+def test_one_answer_shifts_the_model_less_if_it_may_be_wrong(problem):
+    features, prior, _ = problem
+    pairs = np.flatnonzero(np.abs(prior) < 2)[:30]
+    every = np.arange(30)
+    moved = []
+    for rate in (1e-9, 0.25):
+        none, one = (
+            fit_pair_model(
+                features, prior, pairs, np.zeros(30), RandomAnswers(every, every < n_yes, rate)
+            ).shift
+            for n_yes in (0, 1)
+        )
+        moved.append(one - none)
+    assert 0 < moved[1] < moved[0] / 2
 
 
 @pytest.mark.parametrize("n_answers", [10, 60])

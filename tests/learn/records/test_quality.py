@@ -16,14 +16,19 @@ def draw_world(seed: int):
     return model, truth, model > 0.5
 
 
-def draw_pairs(model, truth, is_inside, n: int, seed: int) -> list[RandomPair]:
+def draw_pairs(model, truth, is_inside, n: int, seed: int) -> tuple[list[RandomPair], np.ndarray, np.ndarray]:
+    """Pairs that are drawn at random, what the model expects of them, and their answers."""
     rng = np.random.default_rng(seed)
     weight = model * (1 - model)
     drawn = weight / weight.sum()
-    return [
-        RandomPair(float(drawn[k]), float(model[k]), bool(is_inside[k]), float(truth[k]))
-        for k in rng.choice(len(model), n, p=drawn)
-    ]
+    chosen = rng.choice(len(model), n, p=drawn)
+    pairs = [RandomPair(k, k + 1, float(drawn[k]), bool(is_inside[k])) for k in chosen.tolist()]
+    return pairs, model[chosen], truth[chosen].astype(float)
+
+
+def give(*draws: tuple[RandomPair, float, float]) -> tuple[list[RandomPair], np.ndarray, np.ndarray]:
+    """Draws, with what was expected of each, and its answer."""
+    return [pair for pair, *_ in draws], *(np.array([draw[at] for draw in draws]) for at in (1, 2))
 
 
 def test_the_estimate_is_right_on_average_though_the_model_is_not():
@@ -33,10 +38,10 @@ def test_the_estimate_is_right_on_average_though_the_model_is_not():
     true_precision = truth[is_inside].mean()
     true_recall = truth[is_inside].sum() / truth.sum()
     found = [
-        estimate_quality(n_inside, *sums, draw_pairs(model, truth, is_inside, 40, seed))
+        estimate_quality(n_inside, *sums, *draw_pairs(model, truth, is_inside, 40, seed))
         for seed in range(300)
     ]
-    unasked = estimate_quality(n_inside, *sums, [])
+    unasked = estimate_quality(n_inside, *sums, *give())
     assert abs(unasked.precision.value - true_precision) > 0.05, "the model alone is wrong"
     assert np.mean([one.precision.value for one in found]) == pytest.approx(true_precision, abs=0.01)
     assert np.mean([one.recall.value for one in found]) == pytest.approx(true_recall, abs=0.02)
@@ -45,22 +50,24 @@ def test_the_estimate_is_right_on_average_though_the_model_is_not():
 
 
 def test_without_draws_nothing_is_certain():
-    quality = estimate_quality(100, 90.0, 10.0, [])
+    quality = estimate_quality(100, 90.0, 10.0, *give())
     assert quality.precision == (0.9, 0.0, 1.0)
     assert quality.recall == (0.9, 0.0, 1.0)
-    assert estimate_quality(0, 0.0, 0.0, []).precision.value == 1
+    assert estimate_quality(0, 0.0, 0.0, *give()).precision.value == 1
 
 
 def test_an_old_draw_does_not_count():
-    right = RandomPair(0.01, 0.5, True, 1.0)
-    wrong = RandomPair(0.01, 0.5, True, 0.0)
-    assert estimate_quality(100, 60.0, 0.0, [wrong] * 5 + [right] * 40).precision.value == 1
+    pair = RandomPair(0, 1, 0.01, is_inside=True)
+    draws = give(*[(pair, 0.5, 0.0)] * 5, *[(pair, 0.5, 1.0)] * 40)
+    assert estimate_quality(100, 60.0, 0.0, *draws).precision.value == 1
 
 
 def test_matches_that_are_expected_outside_are_in_doubt_until_pairs_there_were_drawn():
-    outside = RandomPair(0.01, 0.0, False, 0.0)
-    inside = RandomPair(0.01, 1.0, True, 1.0)
-    few, many = (estimate_quality(100, 100.0, 50.0, [inside] * 10 + [outside] * n).recall for n in (1, 30))
+    outside = RandomPair(0, 1, 0.01, is_inside=False), 0.0, 0.0
+    inside = RandomPair(0, 1, 0.01, is_inside=True), 1.0, 1.0
+    few, many = (
+        estimate_quality(100, 100.0, 50.0, *give(*[inside] * 10, *[outside] * n)).recall for n in (1, 30)
+    )
     assert few.value == many.value
     assert few.low < many.low < many.value
 

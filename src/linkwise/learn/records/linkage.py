@@ -162,11 +162,11 @@ class RecordLinkage(ActiveLearner):
                 choice = _choose(state)
                 if choice is None:
                     return state.group().labels
-                state.open = _make_question(state, choice), _expect(state, choice)
+                state.open = _make_question(state, choice), _record_draw(state, choice)
             question, draw = state.open
             answer = yield question
             if draw is not None and answer != "unsure":
-                state.draws = (*state.draws, draw._replace(answer=float(answer == "yes")))
+                state.draws = (*state.draws, draw)
             state.open = None
 
     def gather(
@@ -191,13 +191,11 @@ class RecordLinkage(ActiveLearner):
 
     def hear_sorting(self, state: RecordState, sorting: Sorting) -> Iterator[int]:
         """Take up piles; the pair that was drawn for them tells how good the groups were."""
-        drawn = _draw(state)
-        expected = None if drawn is None else _expect(state, drawn)
-        rows = () if drawn is None else _name_rows(state, drawn)
+        choice = _draw(state)
+        draw = None if choice is None else _record_draw(state, choice)
         yield from sorting.order
-        if expected is not None and sorting.pile_of.keys() >= set(rows):
-            first, second = (sorting.pile_of[row] for row in rows)
-            state.draws = (*state.draws, expected._replace(answer=float(first == second)))
+        if draw is not None and sorting.pile_of.keys() >= {draw.first, draw.second}:
+            state.draws = (*state.draws, draw)
         state.learn()
 
     def current_labels(self, state: RecordState) -> Labels:
@@ -367,13 +365,13 @@ def _make_question(state: RecordState, choice: ChosenPair) -> Question:
     return Question(first, second, state.group().labels, why)
 
 
-def _expect(state: RecordState, choice: ChosenPair) -> RandomPair | None:
-    """What is expected of a pair that was drawn at random, before its answer; None if it was not."""
+def _record_draw(state: RecordState, choice: ChosenPair) -> RandomPair | None:
+    """A pair that was drawn at random, as its records are grouped before its answer; None for another."""
     if choice.drawn is None:
         return None
-    labels, pairs = state.group().labels, state.pairs
-    is_inside = bool(labels[pairs.first[choice.pair]] == labels[pairs.second[choice.pair]])
-    return RandomPair(choice.drawn, float(expit(state.log_odds[choice.pair])), is_inside, np.nan)
+    labels = state.group().labels
+    first, second = _name_rows(state, choice)
+    return RandomPair(first, second, choice.drawn, bool(labels[first] == labels[second]))
 
 
 def describe_groups(labels: Labels, quality: Quality, n_draws: int) -> tuple[str, ...]:

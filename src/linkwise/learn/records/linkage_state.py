@@ -18,11 +18,12 @@ from linkwise.learn.pair_explanation import DoubtfulDecision, PairExplanation
 from linkwise.learn.records.grouped_records import GroupedRecords, find_lean, group_records
 from linkwise.learn.records.match_prior import MatchPrior
 from linkwise.learn.records.pair_answers import PairAnswers, read_answers
-from linkwise.learn.records.pair_model import IN_QUESTION, PairModel, fit_pair_model
+from linkwise.learn.records.pair_model import IN_QUESTION, PairModel, RandomAnswers, fit_pair_model
 from linkwise.learn.records.pairs import Pairs, compare_pairs, find_pairs, join_pairs
 from linkwise.learn.records.quality import Quality, RandomPair, estimate_quality
 
 CERTAIN = 30.0  # log-odds that an answer is right that cannot be wrong
+ERROR_RATE = 0.25  # of random answers that may be wrong: a high one, so that a few of them shift little
 FIRST_FITS, LATER_FITS = 5, 8  # the model is fitted anew after 5 answers, or an eighth of those that it knows
 KEPT = 0.25  # of the log-odds before
 MOST_MODELS = 64  # that are remembered
@@ -81,11 +82,13 @@ class RecordState:
         if len(answers.first) == 0:
             return
         at, pairs = find_pairs(self.pairs, answers.first, answers.second), self.pairs
-        told = answers.first.tobytes() + answers.second.tobytes() + answers.match.tobytes()
+        drawn = self._find_drawn(answers)
+        told = [*(part.tobytes() for part in (answers.first, answers.second, answers.match, *drawn[:2]))]
+        key = blake2b(b"".join(told), digest_size=16).digest(), drawn.error_rate
         model: PairModel = self.problem.memo.get(
             "pair model",
-            blake2b(told, digest_size=16).digest(),
-            lambda: fit_pair_model(pairs.features, pairs.prior, at, answers.match),
+            key,
+            lambda: fit_pair_model(pairs.features, pairs.prior, at, answers.match, drawn),
             max_values=MOST_MODELS,
         )
         kept = 0.0 if self.model is None else KEPT
@@ -94,6 +97,14 @@ class RecordState:
         self.unheard[at] = model.held_out
         self.model, self.grouping = model, None
         self.lean = find_lean(expit(self.log_odds))
+
+    def _find_drawn(self, answers: PairAnswers) -> RandomAnswers:
+        """The answers about pairs that were drawn at random."""
+        n = self.problem.prepared.n_rows
+        drawn = np.array([draw.first * n + draw.second for draw in self.draws], dtype=np.int64)
+        at = np.flatnonzero(np.isin(answers.first * n + answers.second, drawn))
+        may_be_wrong = isinstance(self.evidence, FallibleEvidence)
+        return RandomAnswers(at, answers.is_yes[at], ERROR_RATE if may_be_wrong else expit(-CERTAIN))
 
     def recent_rows(self) -> NDArray[np.int64]:
         """The rows of answers that the model does not know yet."""
@@ -145,7 +156,17 @@ class RecordState:
         n_others = n_inside - int(is_inside.sum())  # pairs of one group that are no candidates
         usual = float(chance[is_inside].mean()) if is_inside.any() else 0.0
         inside = float(chance[is_inside].sum()) + n_others * usual
-        return estimate_quality(n_inside, inside, float(chance[~is_inside].sum()), self.draws)
+        outside = float(chance[~is_inside].sum())
+        return estimate_quality(n_inside, inside, outside, *self._judge_draws())
+
+    def _judge_draws(self) -> tuple[list[RandomPair], NDArray[np.float64], NDArray[np.float64]]:
+        """The drawn pairs that have an answer, their chance of a match without it, and with it."""
+        answers, n = self.group().answers, self.problem.prepared.n_rows
+        place = {key: at for at, key in enumerate((answers.first * n + answers.second).tolist())}
+        draws = [draw for draw in self.draws if draw.first * n + draw.second in place]
+        at = np.array([place[draw.first * n + draw.second] for draw in draws], dtype=np.int64)
+        of_pair = find_pairs(self.pairs, answers.first[at], answers.second[at])
+        return draws, expit(self.unheard[of_pair]), answers.match[at]
 
     def confidence(self) -> NDArray[np.float64]:
         """How likely each record is in its group, by the most doubtful decision about it."""

@@ -1,10 +1,11 @@
 """Choose the pair of records to ask about next.
 
 Most questions are about the most doubtful decision between two groups, weighted by the root of the number
-of pairs that it decides. The others are drawn at random: they teach the model what the doubtful ones do
-not, and precision and recall are estimated from them. Two of three are drawn in proportion to p (1 - p),
-where p is the chance of a match, and one of three evenly among the pairs inside of groups, since a model
-that is wrongly sure of a large group would not be asked about it otherwise.
+of pairs that it decides. The others, evenly spread over a session, are drawn at random. They teach the model
+how often pairs match that do not stand out, and precision and recall are estimated from them. Two of three
+are drawn in proportion to p (1 - p), where p is the chance of a match, and one of three evenly among the
+pairs inside of groups, since a model that is wrongly sure of a large group would not be asked about it
+otherwise.
 """
 
 from __future__ import annotations
@@ -73,9 +74,8 @@ def choose_pair(
     open_pairs = np.flatnonzero(is_open & (np.abs(score) < SETTLED))
     if len(open_pairs) == 0:
         return None
-    rng = rng_at(seed, n_answers)
-    if rng.random() < SHARE_AT_RANDOM:
-        return _draw(log_odds, is_inside, open_pairs, rng)
+    if int((n_answers + 1) * SHARE_AT_RANDOM) > int(n_answers * SHARE_AT_RANDOM):
+        return _draw(log_odds, is_inside, open_pairs, rng_at(seed, n_answers))
     doubt, own = measure_doubt(score[open_pairs]), measure_doubt(log_odds[open_pairs])
     worth = doubt * np.sqrt(n_decided[open_pairs]) * ((1 - OF_THE_PAIR) + OF_THE_PAIR * own)
     worth[is_recent[open_pairs]] *= RECENT

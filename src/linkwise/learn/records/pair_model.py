@@ -11,7 +11,8 @@ The log-odds of the models are averaged, by weights that fall with their loss on
 model has to be clearly better than one with constraints. It takes part only after some answers of "yes": from
 doubtful pairs that all are a "no" it would learn that pairs match less the more alike they are. (Improbable
 pairs take part in any case, so "yes" alone is enough.) The scale and shift of the average are then corrected
-by the same held-out log-odds.
+by the held-out log-odds of the pairs that were drawn at random. Others were asked about because their groups
+are in doubt, and these match less often than pairs that look the same to the model.
 
 An answer may be wrong. So each counts by the probability that its pair is a match, which the caller believes.
 """
@@ -19,6 +20,7 @@ An answer may be wrong. So each counts by the probability that its pair is a mat
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,9 +48,9 @@ NARROW = (0.01, 0.99)  # probabilities of trees
 DOUBT = 3.0  # loss by which free models must be better
 HEAT = 3.0  # of the weights of models: they fall by e for so much loss
 LEAST_SHARE = 0.05  # of a model that counts
-SCALE_PRECISION = 60.0  # of the corrected scale around 1; a quarter of it for the shift around 0
+SCALE_PRECISION, SHIFT_PRECISION = 60.0, 1.0  # of the corrected scale around 1, and of the shift around 0
 ACTIVE = -4.0  # log-odds below which trees are not asked
-FLATTEST, STEEPEST, MOST_SHIFT = 0.5, 1.5, 1.5
+FLATTEST, STEEPEST, MOST_SHIFT = 0.5, 1.5, 3.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +59,18 @@ class TreePart:
 
     trees: native.ValueTrees
     share: float
+
+
+class RandomAnswers(NamedTuple):
+    """Answers about pairs that were drawn at random.
+
+    `at` are their places among all answers, `is_yes` is what they say, and `error_rate` the share of them
+    that may be wrong.
+    """
+
+    at: NDArray[np.int64]
+    is_yes: NDArray[np.bool_]
+    error_rate: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,7 +221,7 @@ def fit_pair_model(
     prior_log_odds: Values,
     pairs: NDArray[np.int64],
     chances: Values,
-    weights: Values | None = None,
+    drawn: RandomAnswers,
 ) -> PairModel:
     """Learn from answers how probable a match of each pair is.
 
@@ -221,8 +235,8 @@ def fit_pair_model(
         Numbers of the answered pairs, in the order of their answers.
     chances : ndarray of float64, shape (n_answers,)
         The probability that each is a match: 1 and 0 where answers are right.
-    weights : ndarray of float64, shape (n_answers,), optional
-        How much each counts; 1 by default.
+    drawn : RandomAnswers
+        Those about pairs that were drawn at random.
 
     Returns
     -------
@@ -230,9 +244,7 @@ def fit_pair_model(
         Without answers its log-odds are those of the prior.
     """
     with parallel.one_blas_thread():
-        return _fit_pair_model(
-            features, prior_log_odds, pairs, chances, np.ones(len(pairs)) if weights is None else weights
-        )
+        return _fit_pair_model(features, prior_log_odds, pairs, chances, drawn)
 
 
 def _fit_pair_model(
@@ -240,13 +252,13 @@ def _fit_pair_model(
     prior_log_odds: Values,
     pairs: NDArray[np.int64],
     chances: Values,
-    weights: Values,
+    drawn: RandomAnswers,
 ) -> PairModel:
     centre, scale = _measure_scale(features, prior_log_odds)
     free = (0.0, np.r_[1.0, np.zeros(len(scale))])
     if len(pairs) == 0:
         return PairModel(prior_log_odds, np.empty(0), features.names, *free, free, (), 1.0, 0.0, centre)
-    problem = _make_problem(features, prior_log_odds, pairs, chances, weights, centre[1:], scale)
+    problem = _make_problem(features, prior_log_odds, pairs, chances, centre[1:], scale)
     n, held_out, lines, forests = len(pairs), [], [], []
     for is_monotone in (True, False):
         line, held = _fit_logistic(problem, is_monotone)
@@ -256,9 +268,9 @@ def _fit_pair_model(
             trees, held_by_trees = _grow_trees(problem, is_monotone)
             forests.append(trees)
             held_out.append(np.where(np.isnan(held_by_trees), held, held_by_trees))
-    shares = _share_weights(np.array(held_out), chances, weights)
+    shares = _share_weights(np.array(held_out), chances)
     average = shares @ np.array(held_out)
-    shift, steepness = _calibrate(average, chances, weights)
+    shift, steepness = _calibrate(average[drawn.at], drawn)
     by_kind = shares.reshape(2, -1)  # with constraints and free; logistic and trees
     unscaled = [_unscale(line, centre[1:], scale) for line in lines]
     logistic, every = _mix_lines(unscaled, by_kind[:, 0]), _mix_lines(unscaled, by_kind.sum(axis=1))
@@ -293,7 +305,6 @@ def _make_problem(
     prior: Values,
     pairs: NDArray[np.int64],
     chances: Values,
-    weights: Values,
     centre: Values,
     scale: Values,
 ) -> _Problem:
@@ -308,7 +319,7 @@ def _make_problem(
         np.column_stack([np.ones(len(every)), prior[every], (values - centre) / scale]),
         np.r_[chances, expit(prior[every[len(pairs) :]])],
         np.r_[
-            weights,
+            np.ones(len(pairs)),
             np.full(len(far), FAR_WEIGHT / max(len(far), 1)),
             np.full(len(top), TOP_WEIGHT / max(len(top), 1)),
         ],
@@ -364,23 +375,30 @@ def _grow_trees(problem: _Problem, is_monotone: bool) -> tuple[native.ValueTrees
     return trees, logit(np.clip(held[: problem.n_answers], *NARROW))
 
 
-def _share_weights(held_out: Values, chances: Values, weights: Values) -> Values:
+def _share_weights(held_out: Values, chances: Values) -> Values:
     """The share of each model, by its loss on held-out answers; free models are the second half."""
-    loss = (weights * (np.logaddexp(0, held_out) - chances * held_out)).sum(axis=1)
-    loss[len(loss) // 2 :] += DOUBT if weights @ chances >= LEAST_MATCHES else np.inf
+    loss = (np.logaddexp(0, held_out) - chances * held_out).sum(axis=1)
+    loss[len(loss) // 2 :] += DOUBT if chances.sum() >= LEAST_MATCHES else np.inf
     share = np.exp(-(loss - loss.min()) / HEAT)
     share /= share.sum()
     share[share < LEAST_SHARE] = 0
     return np.asarray(share / share.sum())
 
 
-def _calibrate(held_out: Values, chances: Values, weights: Values) -> tuple[float, float]:
-    """Shift and scale of held-out log-odds, drawn towards 0 and 1."""
+def _calibrate(held_out: Values, drawn: RandomAnswers) -> tuple[float, float]:
+    """Shift and scale of held-out log-odds, drawn towards 0 and 1.
+
+    What is believed of the answers follows from the model in part, and would confirm it. So they count as
+    they were given, with the rate of errors.
+    """
+    error = np.log(drawn.error_rate), np.log1p(-drawn.error_rate)
+    if_match, if_not = np.where(drawn.is_yes, *error[::-1]), np.where(drawn.is_yes, *error)
 
     def loss(v: Values) -> float:
         z = v[0] + v[1] * held_out
-        drawn = SCALE_PRECISION / 2 * (v[0] ** 2 / 4 + (v[1] - 1) ** 2)
-        return float(weights @ (np.logaddexp(0, z) - chances * z) + drawn)
+        likelihood = np.logaddexp(if_match - np.logaddexp(0, -z), if_not - np.logaddexp(0, z))
+        around = SHIFT_PRECISION / 2 * v[0] ** 2 + SCALE_PRECISION / 2 * (v[1] - 1) ** 2
+        return float(around - likelihood.sum())
 
     bounds = [(-MOST_SHIFT, MOST_SHIFT), (FLATTEST, STEEPEST)]
     shift, scale = minimize(loss, [0.0, 1.0], method="L-BFGS-B", bounds=bounds).x

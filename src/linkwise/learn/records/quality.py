@@ -24,16 +24,16 @@ DEVIATIONS = 1.645  # of an interval that has the true value in nine of ten case
 
 
 class RandomPair(NamedTuple):
-    """A pair that was drawn at random, with what was expected of it, and its answer.
+    """A pair that was drawn at random.
 
-    `drawn` is the chance with which it was drawn, `match` the chance of a match by the model, and
-    `is_inside` tells whether both records were in one group. `answer` is 1 for "yes" and 0 for "no".
+    `first` and `second` are its rows, `drawn` is the chance with which it was drawn, and `is_inside` tells
+    whether both were in one group then.
     """
 
+    first: int
+    second: int
     drawn: float
-    match: float
     is_inside: bool
-    answer: float
 
 
 class Share(NamedTuple):
@@ -62,7 +62,12 @@ class Quality(NamedTuple):
 
 
 def estimate_quality(
-    n_inside: int, matches_inside: float, matches_outside: float, draws: Sequence[RandomPair]
+    n_inside: int,
+    matches_inside: float,
+    matches_outside: float,
+    draws: Sequence[RandomPair],
+    expected: NDArray[np.float64],
+    answered: NDArray[np.float64],
 ) -> Quality:
     """Estimate precision and recall.
 
@@ -74,6 +79,10 @@ def estimate_quality(
         Matches that the model expects among them, and among other pairs.
     draws : sequence of RandomPair
         The pairs that were drawn at random, in the order of their answers.
+    expected : ndarray of float64, shape (n_draws,)
+        The chance of a match of each by the model, without its answer.
+    answered : ndarray of float64, shape (n_draws,)
+        The same by its answer: 1 or 0 where answers are right.
 
     Returns
     -------
@@ -81,7 +90,8 @@ def estimate_quality(
         Both shares, 1 where nothing is inside, or nothing matches.
     """
     last = draws[-LAST_DRAWS:]
-    residual = np.array([(draw.answer - draw.match) / draw.drawn for draw in last])
+    drawn = np.array([draw.drawn for draw in last])
+    residual = (answered - expected)[-LAST_DRAWS:] / drawn
     is_inside = np.array([draw.is_inside for draw in last], dtype=bool)
     shift_inside, error_inside = _mean_with_error(np.where(is_inside, residual, 0.0))
     shift_outside, error_outside = _mean_with_error(np.where(is_inside, 0.0, residual))
