@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 import threading
@@ -10,7 +11,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from io import BytesIO
 from typing import Any
+
+import numpy as np
 
 Reply = tuple[int, dict[str, str], bytes]
 CARD = re.compile(r"^Card (\d+):\n(.*)$", re.MULTILINE)
@@ -89,6 +93,16 @@ def sorting(group_of: Callable[[Any], Any]) -> Callable[[ChatRequest], Reply]:
         return completion(json.dumps({"reason": "by sight", "piles": list(piles.values()), "unsure": []}))
 
     return reply
+
+
+def list_pictures(request: ChatRequest) -> list[Any]:
+    """The pictures of the last message, as arrays."""
+    from PIL import Image
+
+    urls = [
+        part["image_url"]["url"] for part in request.body["messages"][-1]["content"] if "text" not in part
+    ]
+    return [np.asarray(Image.open(BytesIO(base64.b64decode(url.partition(",")[2])))) for url in urls]
 
 
 @contextmanager

@@ -2,11 +2,17 @@
 
 import json
 import random
+import re
 import signal
+from pathlib import Path
+from typing import NamedTuple
 
+import numpy as np
 import pytest
+from PIL import Image
 
-from chat_server import answering, completion, failure, read_cards, serve_chat, sorting
+from chat_server import answering, completion, failure, list_pictures, read_cards, serve_chat, sorting
+from commands import Fruit
 from linkwise.app.cli.commands.ask_model import describe_endpoint
 from linkwise.app.programs import answer as conversations
 from linkwise.app.programs import chat_endpoint
@@ -265,3 +271,140 @@ def test_a_second_model_needs_answers_that_may_be_wrong(fruit, linkwise):
         done = ask(linkwise, fruit, chat, "--second-model", "strong", "--error-rate", "0")
     assert done.exit_code == 2
     assert "--second-model needs answers that may be wrong" in " ".join(done.stderr.split())
+
+
+# ---------------------------------------------------------------- pictures
+class Photos(NamedTuple):
+    """A folder and its session."""
+
+    path: Path
+    session: Path
+
+
+@pytest.fixture
+def photos(tmp_path):
+    """A folder of pictures of three kinds, 600 x 400 pixels: dark, grey and bright."""
+    rng = np.random.default_rng(0)
+    folder = tmp_path / "photos"
+    folder.mkdir()
+    for row in range(12):
+        paint(folder / f"p{row:02}.png", 40 + 80 * (row % 3) + rng.integers(0, 20, (400, 600)))
+    return Photos(folder, folder / "session.linkwise")
+
+
+def paint(path, pixels):
+    Image.fromarray(pixels.astype(np.uint8)).save(path)
+
+
+def kind_of(picture):
+    return int(picture.mean()) // 80
+
+
+def sees_pictures(request):
+    """A model that knows the kinds of pictures."""
+    kinds = [kind_of(picture) for picture in list_pictures(request)]
+    if "sort numbered cards" not in request.body["messages"][0]["content"]:
+        return completion(json.dumps({"answer": "same" if kinds[0] == kinds[1] else "different"}))
+    piles = {kind: [n for n, one in enumerate(kinds, 1) if one == kind] for kind in kinds}
+    return completion(json.dumps({"piles": list(piles.values()), "unsure": []}))
+
+
+def test_a_model_sees_pictures_and_a_rerun_costs_nothing(photos, linkwise):
+    prices = ("--price-in", "1", "--price-out", "10")
+    with serve_chat(sees_pictures) as chat:
+        done = ask(linkwise, photos, chat, "--budget", "8", *prices)
+        assert done.exit_code == 0
+        assert "The rows of each question, with their pictures, are sent to" in words_of_errors(done)
+        assert "8 answers by tiny, 960 tokens (800 read, 160 written), cost 0.0024." in words_of(done)
+        first = chat.requests[0]
+        assert [picture.shape for picture in list_pictures(first)] == [(341, 512), (341, 512)]
+        assert "p0" not in json.dumps([part.get("text") for part in first.body["messages"][-1]["content"]])
+        with Session.open(photos.session) as session:
+            kinds = [int(name[1:3]) % 3 for name in session.ids]
+            assert all(
+                (event.answer == "yes") == (kinds[event.first] == kinds[event.second])
+                for event in session.history
+            )
+        photos.session.unlink()
+        done = ask(linkwise, photos, chat, "--budget", "8", "--quiet", "--json")
+        program, _ = map(json.loads, done.stdout.splitlines())
+        assert (program["known_replies"], program["requests"]) == (8, 0)
+
+
+def test_a_reply_about_another_picture_is_not_taken(photos, linkwise):
+    with serve_chat(sees_pictures) as chat:
+        ask(linkwise, photos, chat, "--budget", "1", "--quiet")
+        shown = list_pictures(chat.requests[0])
+        for path in photos.path.glob("*.png"):
+            pixels = np.asarray(Image.open(path)).copy()
+            pixels[:40] = 255
+            paint(path, pixels)
+        photos.session.unlink()
+        ask(linkwise, photos, chat, "--budget", "1", "--quiet")
+        assert len(chat.requests) == 2
+        assert not np.array_equal(list_pictures(chat.requests[1])[0], shown[0])
+
+
+def test_a_model_sorts_pictures(photos, linkwise):
+    with serve_chat(sees_pictures) as chat:
+        done = ask(linkwise, photos, chat, "--set", "6", "--budget", "2", "--quiet")
+    assert done.exit_code == 0
+    assert len(list_pictures(chat.requests[0])) == 6
+    with Session.open(photos.session) as session:
+        assert len({*session.labels.tolist()}) == 3
+        for event in session.history:
+            for pile in event.sorting.piles:
+                assert len({int(session.ids[row][1:3]) % 3 for row in pile}) == 1
+
+
+def test_the_prompt_names_the_pictures(photos, linkwise):
+    with serve_chat(sees_pictures) as chat:
+        shown = ask(linkwise, photos, chat, "--show-prompt").stdout
+        found = re.search(
+            r"Item A:\n\[picture p\d\d\.png, 512 x 341\]\n.*Item B:\n\[picture p\d\d", shown, re.S
+        )
+        assert found, shown
+        assert "base64" not in shown
+        body = json.loads(ask(linkwise, photos, chat, "--show-prompt", "--json").stdout)["body"]
+        assert chat.requests == []
+        ask(linkwise, photos, chat, "--budget", "1", "--quiet")
+    assert chat.requests[0].body == body
+
+
+def test_a_model_that_reads_no_pictures_says_so(photos, linkwise):
+    with serve_chat(failure(400, "this model does not support image input")) as chat:
+        done = ask(linkwise, photos, chat)
+    assert done.exit_code == 3
+    assert "this model does not support image input" in words_of_errors(done)
+
+
+def words_of_errors(done):
+    return " ".join(done.stderr.split())
+
+
+def test_pictures_beside_a_text_are_sent_without_their_paths(tmp_path, linkwise):
+    lines = ["sku,title,photo"]
+    for row in range(8):
+        paint(tmp_path / f"p{row}.png", np.full((8, 8), 30 * row))
+        lines.append(f"s{row},{'oak chair' if row % 2 else 'red lamp'} {row},p{row}.png")
+    table = Fruit(tmp_path / "goods.csv", {})
+    table.path.write_text("\n".join(lines) + "\n")
+    with serve_chat(completion('{"answer": "same"}')) as chat:
+        done = ask(
+            linkwise,
+            table,
+            chat,
+            "--id",
+            "sku",
+            "--text",
+            "title",
+            "--show",
+            "photo",
+            "--as-is",
+            "--budget",
+            "1",
+        )
+    assert done.exit_code == 0
+    assert [picture.shape for picture in list_pictures(chat.requests[0])] == [(128, 128), (128, 128)]
+    texts = [part["text"] for part in chat.requests[0].body["messages"][-1]["content"] if "text" in part]
+    assert re.fullmatch(r'Item A:\n\{"text": "(oak chair|red lamp) \d"\}', texts[0])

@@ -1,22 +1,29 @@
 """Prompts, what models write, corrections, the cache, tokens and costs."""
 
+import base64
+import io
 import json
 from datetime import UTC, datetime
 
+import numpy as np
 import pytest
+from PIL import Image
 
 from chat_server import answering, completion, failure, read_cards, serve_chat, sorting
+from linkwise.app.programs import model_pictures
 from linkwise.app.programs.chat_endpoint import ChatEndpoint
 from linkwise.app.programs.model_judge import ModelCaller, ModelJudge, TokenPrices
+from linkwise.app.programs.model_pictures import encode_picture
 from linkwise.app.programs.model_prompts import (
     DEFAULT_GUIDELINES,
+    write_correction,
     write_pair_prompt,
     write_piles_prompt,
 )
 from linkwise.app.programs.model_replies import ModelReplyError, mend_piles, read_answer, read_piles
 from linkwise.app.programs.pile_replies import Piles
 from linkwise.app.programs.replies import UnusableReplyError
-from linkwise.app.programs.reply_cache import ReplyCache
+from linkwise.app.programs.reply_cache import ReplyCache, find_key
 from linkwise.session.team.leases import OpenQuestion, Screen
 from patience import patience
 
@@ -61,13 +68,85 @@ def test_guidelines_and_examples_in_prompts():
     assert json.loads(messages[2]["content"]) == {"reason": "size", "answer": "different"}
     task, cards = write_piles_prompt(SCREEN | given)
     assert "By {colour} only." in task["content"]
-    assert (
-        '{"fruit": "plum"} and {"fruit": "melon"}: {"reason": "size", "answer": "different"}'
-        in task["content"]
-    )
+    verdict = '{"fruit": "plum"} and {"fruit": "melon"}: {"reason": "size", "answer": "different"}'
+    assert cards["content"].startswith(f"Pairs that were decided before:\n{verdict}\n\nCard 1:")
     assert 'Card 5:\n{"size": 5}' in cards["content"]
     assert "piles that are there already: 1; 2." in cards["content"]
     assert "already" not in write_piles_prompt(SCREEN | {"known": []})[1]["content"]
+
+
+def picture(value, name="cat", shape=(4, 6)):
+    return encode_picture(np.full(shape, value, np.uint8), name)
+
+
+def url_part(value):
+    return {"type": "image_url", "image_url": {"url": picture(value)}}
+
+
+def test_pictures_are_parts_of_a_message():
+    example = {"first": {"p": picture(1)}, "second": {"p": picture(2)}, "answer": "yes"}
+    pair = {"first": {"age": 3, "p": picture(3)}, "second": {"p": picture(4)}, "examples": [example]}
+    task, shown, verdict, items = write_pair_prompt({"guidelines": None, **pair})
+    assert isinstance(task["content"], str)
+    assert isinstance(verdict["content"], str)
+    assert [part["type"] for part in shown["content"]] == ["text", "image_url"] * 2
+    assert items["content"] == [
+        {"type": "text", "text": 'Item A:\n{"age": 3}'},
+        url_part(3),
+        {"type": "text", "text": "\n\nItem B:\n"},
+        url_part(4),
+    ]
+    corrected = write_correction([task, items], "What?", "No JSON.")
+    assert corrected[1] is items
+    assert corrected[-1]["content"].startswith("No JSON.")
+
+
+def test_pictures_of_a_screen_and_of_its_examples_are_in_the_message_of_the_user():
+    example = {"first": {"p": picture(8)}, "second": {"p": picture(9)}, "answer": "no"}
+    rows = [{"n": n, "id": f"r{n}", "row": {"p": picture(n)}} for n in range(1, 4)]
+    task, cards = write_piles_prompt(
+        {"items": rows, "known": [[1]], "guidelines": None, "examples": [example]}
+    )
+    assert isinstance(task["content"], str)
+    texts = [part.get("text") for part in cards["content"]]
+    assert texts[:5] == ["Pairs that were decided before:\n", None, " and ", None, texts[4]]
+    assert texts[4] == ': {"reason": "", "answer": "different"}\n\nCard 1:\n'
+    assert [part for part in cards["content"] if "text" not in part] == list(map(url_part, (8, 9, 1, 2, 3)))
+    assert texts[-1].strip().startswith("These cards stand for piles")
+
+
+def test_a_reply_is_known_by_the_content_of_pictures():
+    def key(value, name):
+        return find_key("m", write_pair_prompt(PAIR | {"first": {"p": picture(value, name)}}))
+
+    assert key(1, "cat") == key(1, "dog") != key(2, "cat")
+
+
+def decode(url):
+    return Image.open(io.BytesIO(base64.b64decode(url.partition(",")[2])))
+
+
+def test_small_pictures_are_enlarged_and_exact():
+    small = np.arange(8 * 6 * 3, dtype=np.uint8).reshape(8, 6, 3)
+    found = encode_picture(small, "cat")
+    assert found.startswith("data:image/png;base64,")
+    assert (found.name, found.width, found.height) == ("cat", 96, 128)
+    assert np.array_equal(np.asarray(decode(found))[::16, ::16], small)
+
+
+@pytest.mark.parametrize("is_grey", [True, False])
+def test_large_pictures_are_jpeg_where_pillow_is(monkeypatch, is_grey):
+    noise = np.random.default_rng(0).integers(0, 256, (300, 512), dtype=np.uint8)
+    noise = noise if is_grey else np.stack([noise, noise, noise], axis=-1)
+    found = encode_picture(noise, "cat")
+    assert found.startswith("data:image/jpeg;base64,")
+    assert (found.width, found.height) == decode(found).size == (512, 300)
+    assert np.abs(np.asarray(decode(found), float) - noise).mean() < 10
+    monkeypatch.setattr(model_pictures, "find_spec", lambda name: None)
+    exact = encode_picture(noise, "cat")
+    assert exact.startswith("data:image/png;base64,")
+    assert np.array_equal(np.asarray(decode(exact)), noise)
+    assert len(found) < len(exact)
 
 
 # ---------------------------------------------------------------- what models write

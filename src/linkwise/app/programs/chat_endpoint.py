@@ -22,7 +22,7 @@ from linkwise.app.programs.replies import UnusableReplyError
 from linkwise.errors import ProgramError
 from linkwise.wording import join_names, shorten
 
-Message = dict[str, str]
+Message = dict[str, Any]
 
 MOST_BYTES = 1 << 24  # of a reply
 MOST_DELAY_S = 120.0  # that an endpoint may ask for; if it asks for more, the run ends

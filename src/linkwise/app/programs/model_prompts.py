@@ -7,13 +7,16 @@ the new ones.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
+from string import Formatter
 from typing import Any
 
 from linkwise.app.programs.chat_endpoint import Message
+from linkwise.app.programs.model_pictures import PictureUrl
 from linkwise.wording import join_names
 
-PROMPT_VERSION = 1
+PROMPT_VERSION = 2
 MOST_NAMED = 20
 
 DEFAULT_GUIDELINES = "Two items belong together if a careful person would put them into the same category."
@@ -74,9 +77,9 @@ def write_pair_prompt(question: Mapping[str, Any]) -> list[Message]:
 
     `question` has the fields that programs get: `first`, `second`, `guidelines` and `examples`.
     """
-    messages = [_message("system", PAIR_TASK.format(guidelines=_write_guidelines(question)))]
+    messages = [_message("system", [PAIR_TASK.format(guidelines=_write_guidelines(question))])]
     for example in question.get("examples") or ():
-        messages += [_message("user", _write_pair(example)), _message("assistant", _write_verdict(example))]
+        messages += [_message("user", _write_pair(example)), _message("assistant", [_write_verdict(example)])]
     return [*messages, _message("user", _write_pair(question))]
 
 
@@ -85,25 +88,26 @@ def write_piles_prompt(screen: Mapping[str, Any]) -> list[Message]:
 
     `screen` has the fields that programs get: `items`, `known` and `guidelines`, and `examples`.
     """
-    parts = [PILES_TASK.format(guidelines=_write_guidelines(screen))]
+    task = PILES_TASK.format(guidelines=_write_guidelines(screen))
+    paragraphs = []
     if examples := screen.get("examples"):
-        decided = "\n".join(
-            f"{_write_row(one['first'])} and {_write_row(one['second'])}: {_write_verdict(one)}"
+        lines = [
+            [*_write_row(one["first"]), " and ", *_write_row(one["second"]), f": {_write_verdict(one)}"]
             for one in examples
-        )
-        parts.append(EXAMPLES.format(examples=decided))
-    cards = [f"Card {item['n']}:\n{_write_row(item['row'])}" for item in screen["items"]]
+        ]
+        paragraphs.append(_fill(EXAMPLES, examples=_join(lines, "\n")))
+    paragraphs += [[f"Card {item['n']}:\n", *_write_row(item["row"])] for item in screen["items"]]
     known = screen["known"]
-    if sum(map(len, known)) == len(cards):
-        cards.append(KNOWN_ALONE)
+    if sum(map(len, known)) == len(screen["items"]):
+        paragraphs.append([KNOWN_ALONE])
     elif known:
-        cards.append(KNOWN.format(known="; ".join(join_names(pile, MOST_NAMED) for pile in known)))
-    return [_message("system", "\n\n".join(parts)), _message("user", "\n\n".join(cards))]
+        paragraphs.append([KNOWN.format(known="; ".join(join_names(pile, MOST_NAMED) for pile in known))])
+    return [_message("system", [task]), _message("user", _join(paragraphs, "\n\n"))]
 
 
 def write_correction(messages: Sequence[Message], reply: str, fault: str) -> list[Message]:
     """Write the messages that ask again after a reply with a fault."""
-    return [*messages, _message("assistant", reply), _message("user", CORRECTION.format(fault=fault))]
+    return [*messages, _message("assistant", [reply]), _message("user", [CORRECTION.format(fault=fault)])]
 
 
 def describe_card_faults(faults: Mapping[str, Sequence[int]]) -> str:
@@ -115,8 +119,29 @@ def describe_card_faults(faults: Mapping[str, Sequence[int]]) -> str:
     )
 
 
-def _message(role: str, content: str) -> Message:
-    return {"role": role, "content": content}
+def _message(role: str, parts: Iterable[str]) -> Message:
+    """A message: a text, or a list of texts and pictures."""
+    content: list[dict[str, Any]] = []
+    for is_picture, found in groupby(parts, key=lambda part: isinstance(part, PictureUrl)):
+        if is_picture:
+            content += [{"type": "image_url", "image_url": {"url": picture}} for picture in found]
+        else:
+            content.append({"type": "text", "text": "".join(found)})
+    has_pictures = any(part["type"] != "text" for part in content)
+    return {"role": role, "content": content if has_pictures else content[0]["text"]}
+
+
+def _join(lines: Iterable[Iterable[str]], between: str) -> list[str]:
+    """Put lines of texts and pictures one behind the other."""
+    return [part for line in lines for part in (between, *line)][1:]
+
+
+def _fill(template: str, **values: Iterable[str]) -> list[str]:
+    """Put texts and pictures into a template."""
+    parts: list[str] = []
+    for text, name, *_ in Formatter().parse(template):
+        parts += [text, *(values[name] if name else ())]
+    return parts
 
 
 def _write_guidelines(question: Mapping[str, Any]) -> str:
@@ -124,8 +149,8 @@ def _write_guidelines(question: Mapping[str, Any]) -> str:
     return GUIDELINES.format(guidelines=given) if given else DEFAULT_GUIDELINES
 
 
-def _write_pair(pair: Mapping[str, Any]) -> str:
-    return PAIR.format(first=_write_row(pair["first"]), second=_write_row(pair["second"]))
+def _write_pair(pair: Mapping[str, Any]) -> list[str]:
+    return _fill(PAIR, first=_write_row(pair["first"]), second=_write_row(pair["second"]))
 
 
 def _write_verdict(example: Mapping[str, Any]) -> str:
@@ -133,5 +158,9 @@ def _write_verdict(example: Mapping[str, Any]) -> str:
     return json.dumps(fields, ensure_ascii=False)
 
 
-def _write_row(row: object) -> str:
-    return json.dumps(row, ensure_ascii=False, default=str)
+def _write_row(row: Mapping[str, Any]) -> list[str]:
+    """The values of a row, and its picture behind them."""
+    pictures = [value for value in row.values() if isinstance(value, PictureUrl)]
+    others = {name: value for name, value in row.items() if not isinstance(value, PictureUrl)}
+    text = [json.dumps(others, ensure_ascii=False, default=str)] if others or not pictures else []
+    return [*text, *pictures]

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 Content = str | bytes | list[float | None] | None
 Fields = Callable[[int], dict[str, str]]
+Pixels = Callable[..., NDArray[np.uint8]]
 
 LARGEST = 256  # pixels of the longer side of a picture that is shown
 
@@ -44,7 +45,8 @@ class Items:
         these, and for any other None.
     pixels : callable, or None
         ``pixels(row)`` returns the picture of an image, or one beside a record or a text, as ndarray of shape
-        (height, width) or (height, width, 3), uint8. None if there are no pictures.
+        (height, width) or (height, width, 3), uint8. ``pixels(row, side)`` returns one of at most `side`
+        pixels a side in place of 256, if it is read from a file. None if there are no pictures.
     side : SideTable, or None
         The table that is shown in place of the compared columns.
     """
@@ -52,7 +54,7 @@ class Items:
     kind: Kind
     fields: Fields
     content: Callable[[int], Content]
-    pixels: Callable[[int], NDArray[np.uint8]] | None = None
+    pixels: Pixels | None = None
     side: SideTable | None = None
 
     @property
@@ -168,7 +170,7 @@ def image_items(images: ArrayLike, fields: Fields = no_fields) -> Items:
         raise DataError("The images are empty, or hold NaN or infinity. Set every pixel to a finite number.")
     step = -(-max(given.shape[1:3]) // LARGEST)  # of larger ones every second, third, ... pixel is shown
     pixels = to_bytes(given)[:, ::step, ::step]
-    return Items("image", fields, lambda row: png(pixels[row]), pixels.__getitem__)
+    return Items("image", fields, lambda row: png(pixels[row]), lambda row, side=LARGEST: pixels[row])
 
 
 def file_items(paths: Sequence[Path]) -> Items:
@@ -177,10 +179,10 @@ def file_items(paths: Sequence[Path]) -> Items:
     def fields(row: int) -> dict[str, str]:
         return {} if paths[row].is_file() else {"file": "not there any more"}
 
-    def pixels(row: int) -> NDArray[np.uint8]:
+    def pixels(row: int, side: int = LARGEST) -> NDArray[np.uint8]:
         try:
             with allow_large_pictures():
-                picture = np.asarray(read_picture(paths[row], LARGEST))
+                picture = np.asarray(read_picture(paths[row], side))
         except DataError:
             return np.where(np.eye(24) + np.eye(24)[::-1] > 0, 90, 200).astype(np.uint8)
         grey = (picture == picture[..., :1]).all()

@@ -260,4 +260,4 @@ def show_pixels(table: Table, own: Items) -> Items:
     def fields(row: int) -> dict[str, str]:
         return {name: cell for name, cell in own.fields(row).items() if name not in others}
 
-    return replace(own, fields=fields, pixels=pictures.__getitem__)
+    return replace(own, fields=fields, pixels=lambda row, side=None: pictures[row])

@@ -6,12 +6,14 @@ import json
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from linkwise.app.cli.commands.ask import (
     make_row_namer,
+    make_row_reader,
     report_early_interrupt,
     report_interrupt,
     resume_command,
@@ -34,6 +36,7 @@ from linkwise.app.programs.answer import Answered, Conversation, Limits
 from linkwise.app.programs.chat_endpoint import ChatEndpoint, Message, is_on_this_machine
 from linkwise.app.programs.interrupts import defer_interrupt, interrupt_at_end
 from linkwise.app.programs.model_judge import ModelCaller, ModelJudge, TokenCount, TokenPrices
+from linkwise.app.programs.model_pictures import MOST_SIDE, encode_picture
 from linkwise.app.programs.model_prompts import write_pair_prompt, write_piles_prompt
 from linkwise.app.programs.pile_replies import SortingConversation
 from linkwise.app.programs.reply_cache import SUFFIX, ReplyCache
@@ -46,9 +49,11 @@ from linkwise.app.terminal.progress import busy
 from linkwise.app.terminal.protocol import emit
 from linkwise.data.reading import Reading
 from linkwise.session.session import Session
+from linkwise.session.team.leases import OpenQuestion
 from linkwise.wording import strip_controls
 
 USUAL_KEY_VARIABLE = "OPENAI_API_KEY"
+MOST_PICTURES = 200  # that are remembered, for examples and rows that are asked about again
 TOKENS = "{} tokens"  # under which name a session counts the tokens of a model, beside its costs
 
 
@@ -80,14 +85,13 @@ def ask_model(
     with project.session, report_interrupt(project.session, project.path, go_on):
         check_fallible(project, "--audit", program.audit)
         check_fallible(project, "--second-model", second)
-        check_texts(project)
         if model.show_prompt:
             show_prompt(project, first_endpoint, set_size, as_json=as_json)
             return
         log = None if program.is_quiet else (lambda line: say(strip_controls(line)))
         if log is not None:
             say_opening(project)
-            say(describe_endpoint(model))
+            say(describe_endpoint(model, with_pictures=project.items.pixels is not None))
         cache = ReplyCache(project.path.with_suffix(SUFFIX))
         reports = [
             _ask_first(project, first_endpoint, cache, model, source, limits, kept.budget, set_size, log)
@@ -175,28 +179,43 @@ def repeat_options(model: ModelOptions, set_size: int | None) -> list[str]:
     return [word for flag, value in given.items() if value is not None for word in (flag, value)]
 
 
-def describe_endpoint(model: ModelOptions) -> str:
+def describe_endpoint(model: ModelOptions, *, with_pictures: bool = False) -> str:
     """Where the rows go, and with which key."""
     url, variable = model.base_url or "", model.key_variable or USUAL_KEY_VARIABLE
     where = "on this machine" if is_on_this_machine(url) else "so they leave this machine"
     if where != "on this machine" and url.startswith("http:"):
         where += " and can be read on the way"
     key = f", with the key in {variable}" if os.environ.get(variable, "").strip() else ""
-    return f"The rows of each question are sent to {url}, {where}{key}."
-
-
-def check_texts(project: Project) -> None:
-    """Check that the rows are something that a text can hold."""
-    if project.items.kind == "image":
-        raise UsageError(
-            "--model sends texts, and these rows are images. Use --oracle with a program that reads images."
-        )
+    pictures = ", with their pictures," if with_pictures else ""
+    return f"The rows of each question{pictures} are sent to {url}, {where}{key}."
 
 
 # ---------------------------------------------------------------- asking
+def make_model_reader(project: Project) -> Callable[[int], dict[str, Any]]:
+    """What a model is told of a row: its columns, or its picture with what is shown beside."""
+    items, read_row, name_of = project.items, make_row_reader(project), make_row_namer(project)
+    if items.pixels is None:
+        return read_row
+    pixels = items.pixels
+
+    @lru_cache(maxsize=MOST_PICTURES)
+    def read(row: int) -> dict[str, Any]:
+        text = {"text": items.content(row)} if items.kind == "text" else {}
+        picture = encode_picture(pixels(row, MOST_SIDE), name_of(row))
+        return {**items.fields(row), **text, "(picture)": picture}
+
+    return read
+
+
+def make_question_fields(project: Project) -> Callable[[OpenQuestion], dict[str, Any]]:
+    """Return a function that writes a question as the fields of a prompt."""
+    return make_json(project, make_model_reader(project))
+
+
 def make_screen_fields(project: Project) -> Callable[[Any], Mapping[str, Any]]:
     """Return a function that writes a screen as the fields of a prompt."""
-    to_json, examples = make_screen_json(project), list_examples(project)
+    read_row = make_model_reader(project)
+    to_json, examples = make_screen_json(project, read_row), list_examples(project, read_row)
     return lambda shown: {**to_json(shown), "examples": examples}
 
 
@@ -214,9 +233,21 @@ def show_prompt(project: Project, endpoint: ChatEndpoint, set_size: int | None, 
         if name != "messages":
             lines.append(f"{name}: {value if isinstance(value, str) else json.dumps(value)}")
     for message in messages:
-        lines += ["", f"--- {message['role']} ---", *message["content"].split("\n")]
+        lines += ["", f"--- {message['role']} ---", *describe_content(message["content"]).split("\n")]
     shown = ("".join(c if c.isprintable() else "·" for c in line) for line in lines)  # as in a terminal
     write_data("".join(f"{line}\n" for line in shown))
+
+
+def describe_content(content: str | list[dict[str, Any]]) -> str:
+    """A message as text, with the names and sizes of its pictures."""
+    if isinstance(content, str):
+        return content
+    lines = []
+    for part in content:
+        picture = part.get("image_url", {}).get("url")
+        size = "" if picture is None else f"{picture.width} x {picture.height}"
+        lines.append(part["text"].strip("\n") if picture is None else f"[picture {picture.name}, {size}]")
+    return "\n".join(lines)
 
 
 def write_next_prompt(project: Project, set_size: int | None) -> list[Message] | None:
@@ -226,7 +257,7 @@ def write_next_prompt(project: Project, set_size: int | None) -> list[Message] |
         screens = session.sets(set_size)
         return write_piles_prompt(make_screen_fields(project)(screens[0])) if screens else None
     questions = session.questions(1)
-    return write_pair_prompt(make_json(project)(questions[0])) if questions else None
+    return write_pair_prompt(make_question_fields(project)(questions[0])) if questions else None
 
 
 def _ask_first(
@@ -250,7 +281,7 @@ def _ask_first(
         caller = ModelCaller(judge, make_screen_fields(project))
         sorting = SortingConversation(session, caller, limits, source, set_size, limits.retries, log or str)
         return _run(session, source, judge, sorting.run)
-    caller = ModelCaller(judge, make_json(project))
+    caller = ModelCaller(judge, make_question_fields(project))
     talk = Conversation(session, caller, limits, source, log=log, name_of=make_row_namer(project))
     return _run(session, source, judge, talk.run)
 
@@ -273,7 +304,7 @@ def _ask_second(
     limits = replace(limits, timeout=None, max_cost=left)
     talk = Conversation(
         session,
-        ModelCaller(judge, make_json(project)),
+        ModelCaller(judge, make_question_fields(project)),
         limits,
         second,
         log=log,

@@ -48,6 +48,8 @@ from linkwise.session.team.leases import OpenQuestion
 from linkwise.wording import count_noun, strip_controls
 
 INTERPRETER = re.compile(r"(python|node|ruby|perl|bash|sh|Rscript|julia)[\d.]*(\.exe)?")
+RowReader = Callable[[int], dict[str, Any]]
+"""Returns what a program is told of a row."""
 ENDINGS: Mapping[str, tuple[Ending, str]] = {
     "exhausted": ("exhausted", ""),
     "budget": ("budget", ""),
@@ -197,10 +199,12 @@ def _converse(
                 child.close()
 
 
-def make_json(project: Project) -> Callable[[OpenQuestion], dict[str, Any]]:
+def make_json(
+    project: Project, read_row: RowReader | None = None
+) -> Callable[[OpenQuestion], dict[str, Any]]:
     """Return a function that writes a question for a program."""
-    read_row, ids = make_row_reader(project), project.session.ids
-    guidelines, examples = project.session.guidelines or None, list_examples(project)
+    read_row, ids = read_row or make_row_reader(project), project.session.ids
+    guidelines, examples = project.session.guidelines or None, list_examples(project, read_row)
 
     def to_json(question: OpenQuestion) -> dict[str, Any]:
         rows = (question.first, question.second)
@@ -215,9 +219,8 @@ def make_json(project: Project) -> Callable[[OpenQuestion], dict[str, Any]]:
     return to_json
 
 
-def list_examples(project: Project) -> list[dict[str, Any]]:
+def list_examples(project: Project, read_row: RowReader) -> list[dict[str, Any]]:
     """The example pairs of a session for a program."""
-    read_row = make_row_reader(project)
     return [
         {
             "first": read_row(example.first),
@@ -229,9 +232,11 @@ def list_examples(project: Project) -> list[dict[str, Any]]:
     ]
 
 
-def make_screen_json(project: Project) -> Callable[[Screen], dict[str, Any]]:
+def make_screen_json(
+    project: Project, read_row: RowReader | None = None
+) -> Callable[[Screen], dict[str, Any]]:
     """Return a function that writes a screen for a program."""
-    read_row, ids = make_row_reader(project), project.session.ids
+    read_row, ids = read_row or make_row_reader(project), project.session.ids
     guidelines = project.session.guidelines or None
     return lambda shown: {**write_screen(shown, ids, read_row), "guidelines": guidelines}
 
