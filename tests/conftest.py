@@ -35,7 +35,7 @@ atexit.register(shutil.rmtree, os.environ["XDG_STATE_HOME"], ignore_errors=True)
 os.environ.pop("LINKWISE_DATA", None)  # tests use the data sets that come with scikit-learn
 
 # `--hypothesis-profile thorough` looks longer where a test does not say how long.
-for profile, n_examples in (("quick", 20), ("thorough", 500)):
+for profile, n_examples in (("quick", 12), ("thorough", 500)):
     settings.register_profile(
         profile, max_examples=n_examples, deadline=None, suppress_health_check=[HealthCheck.too_slow]
     )

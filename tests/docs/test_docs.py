@@ -28,6 +28,8 @@ DOCS = Path(__file__).parents[2] / "docs"
 REPRODUCTION = sorted(f"reproduction/{page.name}" for page in (DOCS / "reproduction").glob("*.rst"))
 PAGES = [*sorted(page.name for page in DOCS.glob("*.rst")), *REPRODUCTION]
 SOURCE = Path(linkwise.__file__).parents[1]
+LONG = {"cobs.rst", "experiments.rst"}  # what they print takes seconds, and is tested at night
+EACH_PAGE = [pytest.param(page, marks=pytest.mark.slow(nightly=page in LONG)) for page in PAGES]
 WITH_EXAMPLES = [
     ".".join(path.relative_to(SOURCE).with_suffix("").parts).removesuffix(".__init__")
     for path in sorted((SOURCE / "linkwise").rglob("*.py"))
@@ -198,8 +200,7 @@ def test_every_table_and_column_of_a_session_file_is_described():
 
 
 # ---------------------------------------------------------------- what is shown is what is printed
-@pytest.mark.slow
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", EACH_PAGE)
 def test_commands_print_what_the_page_shows(page):
     differences = [str(d) for d in replay.replayed_commands(DOCS / page)]
     assert not differences, "\n".join([*differences, "mend it, or: python docs/replay.py --write " + page])
@@ -222,8 +223,7 @@ def test_a_page_says_where_the_figures_of_wrong_answers_are():
         assert f"bench/results/noise/{table}.csv" in page
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", EACH_PAGE)
 def test_python_prints_what_the_page_shows(page):
     differences = [str(d) for d in replay.replayed_python(DOCS / page)]
     assert not differences, "\n".join([*differences, "mend it, or: python docs/replay.py --write " + page])

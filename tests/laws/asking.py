@@ -13,7 +13,7 @@ from linkwise.learn.oracles import TruthOracle
 # for tests of what follows from the rows alone: learners warn of it (see test_nothing_asked.py)
 nobody_is_asked = pytest.mark.filterwarnings("ignore::linkwise.errors.NothingAskedWarning")
 
-# a law draws its problems anew for each of many methods: five, and over a hundred by night
+# a law draws its problems anew for each of many methods: three, and over a hundred by night
 few_examples = settings(max_examples=settings.default.max_examples // 4)
 
 

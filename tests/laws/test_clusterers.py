@@ -163,7 +163,9 @@ def test_nothing_that_is_given_changes_or_is_remembered(entry):
 
 # ---------------------------------------------------------------- what changes nothing
 @each_clusterer
-@pytest.mark.parametrize("seed", [int, np.int64, np.random.RandomState])
+@pytest.mark.parametrize(
+    "seed", [int, np.random.RandomState, pytest.param(np.int64, marks=pytest.mark.slow(nightly=True))]
+)
 def test_the_same_seed_gives_the_same(entry, seed):
     X, y = blobs(spread=5.0)
     constraints = lw.Constraints.sample(y, 40, 0)

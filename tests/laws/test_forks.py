@@ -48,8 +48,14 @@ def go_on(run, oracle, n_answers):
 
 
 @each_learner
-@pytest.mark.parametrize("error_rate", [0, None])
-@pytest.mark.parametrize("unsure", [0.1, 0.5])
+@pytest.mark.parametrize(
+    ("unsure", "error_rate"),
+    [
+        (0.1, None),
+        (0.5, 0),
+        *(pytest.param(*case, marks=pytest.mark.slow(nightly=True)) for case in ((0.1, 0), (0.5, None))),
+    ],
+)
 def test_a_fork_goes_on_as_the_run_itself(entry, unsure, error_rate):
     learner, oracle = entry.make(random_state=0), TruthOracle(Y, unsure=unsure, random_state=0)
     evidence = make_evidence(len(X), None, error_rate)

@@ -171,7 +171,7 @@ def test_fitted_rows_keep_the_labels_of_a_learner_after_rounding(entry):
 
 @each_learner
 def test_held_out_rows_get_the_clusters_that_asking_about_all_rows_gives_them(entry):
-    X, y = corners(72)
+    X, y = corners(48)
     held = np.arange(len(X)) % 3 == 0
     model = entry.make(random_state=0).fit(X[~held], oracle=TruthOracle(y[~held]))
     predicted = model.predict(X[held])

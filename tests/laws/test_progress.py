@@ -43,7 +43,7 @@ class Plan(NamedTuple):
         return np.mean([run.scores for run in self.run(entry, noise).values()], axis=0)
 
 
-DAY = Plan(("iris", "far groups", "records"), 1, 25, 25, chance=0.05)
+DAY = Plan(("iris", "records"), 1, 25, 25, chance=0.05)
 NIGHT = Plan(tuple(SETS), 3, 200, 100, chance=0.0)
 # the share of runs with right advice needs more runs than the other laws
 ADVISED = Plan(("iris", "wine", "digits", "blobs", "far groups"), 1, 100, 100, chance=0.0)

@@ -118,8 +118,11 @@ def test_it_runs_out_and_says_so():
 
 @pytest.mark.parametrize(
     ("draw", "error"),
-    [(draw_world, 0.0), (draw_world, 0.1), (draw_products, 0.0)],
-    ids=["people", "people, errors", "products"],
+    [
+        pytest.param(draw_world, 0.0, id="people", marks=pytest.mark.slow(nightly=True)),
+        pytest.param(draw_world, 0.1, id="people, errors"),
+        pytest.param(draw_products, 0.0, id="products"),
+    ],
 )
 @pytest.mark.parametrize("n_seeds", [1, pytest.param(3, marks=pytest.mark.slow(nightly=True))])
 def test_more_answers_do_not_hurt(draw, error, n_seeds):

@@ -68,7 +68,7 @@ def test_the_order_of_the_rows_does_not_matter_for_clear_groups(entry):
     """
     questions = 40 if isinstance(entry.make(), lw.COBRAS | lw.KIN) else None
     X, y = blobs(90 if questions else 30)  # all questions take long
-    for seed in range(4 if questions else 2):
+    for seed in range(2):
         order = np.random.default_rng(seed).permutation(len(X))
         model = entry.make(random_state=0).fit(X[order], oracle=TruthOracle(y[order]), budget=questions)
         assert partition(model.labels_) == partition(y[order])

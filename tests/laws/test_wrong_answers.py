@@ -78,22 +78,16 @@ PLACES = {
     "duplicates": ROWS[[0, 1, 2, 3, 4, 5, 6, 0, 1, 2, 3, 0]],
     "2 points": two_points(12),
 }
+BY_DAY = (("distinct rows", "at random"), ("duplicates", "unsure"), ("2 points", "yes"))
 
 
 @each_learner
 @pytest.mark.parametrize(
     ("name", "kind"),
     [
-        ("distinct rows", "yes"),
-        ("distinct rows", "at random"),
-        ("duplicates", "unsure"),
-        ("duplicates", "at random"),
-        ("2 points", "yes"),
-        *(
-            pytest.param(*case, marks=pytest.mark.slow(nightly=True))
-            for case in (("distinct rows", "unsure"), ("duplicates", "yes"), ("2 points", "unsure"))
-        ),
-        pytest.param("2 points", "at random", marks=pytest.mark.slow(nightly=True)),
+        pytest.param(name, kind, marks=() if (name, kind) in BY_DAY else pytest.mark.slow(nightly=True))
+        for name in PLACES
+        for kind in ("yes", "unsure", "at random")
     ],
 )
 def test_whatever_is_answered_a_run_ends(entry, name, kind):

@@ -36,7 +36,10 @@ def gather_from(learner, run, m=9, held=()):
     return gather(learner, run, lambda: start_anew(run), m, held)
 
 
-@pytest.mark.parametrize("rate", [0, None], ids=["exact", "fallible"])
+@pytest.mark.parametrize(
+    "rate",
+    [pytest.param(0, id="exact", marks=pytest.mark.slow(nightly=True)), pytest.param(None, id="fallible")],
+)
 @pytest.mark.parametrize("name", LEARNERS)
 def test_screens_teach_at_least_as_much_as_as_many_pairs(name, rate):
     learner, run = begin(name, rate)

@@ -141,13 +141,13 @@ def test_nothing_depends_on_whether_labels_are_read(reads, monkeypatch):
     X, y = draw_blobs()
     made = []
     monkeypatch.setattr(ItemLabels, "of_rows", _counted(ItemLabels.of_rows, made))
-    run = Run(lw.KIN(), X, lw.Evidence(len(X)), 0, budget=25)
+    run = Run(lw.KIN(), X, lw.Evidence(len(X)), 0, budget=15)
     while run.question is not None:
         if reads:
             assert len(run.labels) == len(X)
         run.answer("yes" if y[run.question.first] == y[run.question.second] else "no")
     assert bool(made) == reads
-    again = Run(lw.KIN(), X, lw.Evidence(len(X)), 0, budget=25)
+    again = Run(lw.KIN(), X, lw.Evidence(len(X)), 0, budget=15)
     while again.question is not None:
         again.answer("yes" if y[again.question.first] == y[again.question.second] else "no")
     np.testing.assert_array_equal(run.labels, again.labels)

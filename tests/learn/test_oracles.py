@@ -141,7 +141,9 @@ def many_rows():
     return y, rng.normal(size=(1000, 2)) + y[:, None], pairs_by_kind(y)
 
 
-@pytest.mark.parametrize("noise", [0.05, 0.3, 0.8])
+@pytest.mark.parametrize(
+    "noise", [0.3, *(pytest.param(noise, marks=pytest.mark.slow(nightly=True)) for noise in (0.05, 0.8))]
+)
 def test_many_rows_are_ranked_by_a_sample_of_pairs(noise, many_rows):
     y, rows, both_kinds = many_rows
     rng = np.random.default_rng(1)

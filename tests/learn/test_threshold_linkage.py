@@ -113,7 +113,7 @@ def make_records(seed, n_groups=40):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("noise", [0.0, 0.1])
+@pytest.mark.parametrize("noise", [0.1, pytest.param(0.0, marks=pytest.mark.slow(nightly=True))])
 def test_more_answers_about_overlapping_groups_do_no_harm(noise):
     found = []
     for seed in range(3):

@@ -82,7 +82,14 @@ def test_the_clusterings_of_connected_graphs_are_scikit_learns():
     assert np.mean(np.array(agreement) >= 0.95) >= 0.95
 
 
-@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        "iris",
+        "moons",
+        *(pytest.param(name, marks=pytest.mark.slow(nightly=True)) for name in ("wine", "blobs")),
+    ],
+)
 def test_the_objective_is_no_worse_than_scikit_learns_on_the_same_places(name):
     ratios = []
     for _, graph in graphs(SETS[name]):

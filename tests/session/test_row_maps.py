@@ -1,9 +1,5 @@
 """Places of rows by their neighbours, and what answers do to them."""
 
-import subprocess
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 from sklearn.neighbors import NearestNeighbors
@@ -72,19 +68,9 @@ def test_rows_that_say_little(rows):
     assert np.isfinite(places).all()
 
 
-SCRIPT = f"""
-import sys; sys.path.insert(0, {str(Path(__file__).parents[1])!r})
-from session.test_row_maps import CERTAIN, LABELS, START, X
-from linkwise.session.row_maps import map_by_neighbours
-import hashlib
-print(hashlib.sha256(map_by_neighbours(X, LABELS, CERTAIN, START).tobytes()).hexdigest())
-"""
-
-
-def test_the_map_is_the_same_for_any_number_of_threads(monkeypatch):
+def test_the_map_is_the_same_for_any_number_of_threads(use_threads):
     found = set()
-    for n_threads in ("1", "2"):
-        monkeypatch.setenv("OMP_NUM_THREADS", n_threads)
-        done = subprocess.run([sys.executable, "-c", SCRIPT], stdout=subprocess.PIPE, text=True, check=True)
-        found.add(done.stdout)
+    for n_threads in (1, 2):
+        use_threads(n_threads)
+        found.add(map_by_neighbours(X, LABELS, CERTAIN, START).tobytes())
     assert len(found) == 1

@@ -5,7 +5,7 @@ from contextlib import closing
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import linkwise as lw
@@ -202,7 +202,6 @@ def take(session, steps, rename=str):
             pass
 
 
-@settings(deadline=None, max_examples=25)
 @given(STEPS, st.sampled_from([None, 0.1, {"anna": 0}, {"bot": 0.2, "": 0.05}, {"Åsa ✓": 0, "bot": None}]))
 def test_a_session_is_the_same_when_it_is_opened_again(tmp_path_factory, steps, error_rate):
     path = tmp_path_factory.mktemp("sources") / "s"
@@ -213,7 +212,6 @@ def test_a_session_is_the_same_when_it_is_opened_again(tmp_path_factory, steps, 
         assert state(session) == before
 
 
-@settings(deadline=None, max_examples=25)
 @given(STEPS, st.sampled_from([None, 0.1]))
 def test_one_source_asks_and_believes_as_without_a_name(steps, error_rate):
     found = []

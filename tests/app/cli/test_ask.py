@@ -2,8 +2,6 @@
 
 import json
 import re
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -11,6 +9,7 @@ import pytest
 import linkwise as lw
 from commands import write_fruit
 from linkwise.session.session import Session
+from running_command import start_command
 
 
 def test_answers_are_saved_and_the_dialogue_goes_on(fruit, linkwise):
@@ -66,15 +65,13 @@ def test_undo_says_what_was_taken_back(fruit, linkwise):
 @pytest.mark.slow
 def test_an_oracle_on_the_json_stream_finds_the_groups(fruit):
     """A program reads a question, answers it, and so on; every line parses."""
-    command = [sys.executable, "-m", "linkwise", "ask", fruit.path, "--json", "--budget", "12"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as program:
+    with start_command("ask", fruit.path, "--json", "--budget", 12) as program:
         lines = []
         for text in program.stdout:
             lines.append(json.loads(text))
             if lines[-1]["type"] == "question":
                 program.stdin.write(fruit.same(*lines[-1]["ids"]) + "\n")
                 program.stdin.flush()
-        program.stdin.close()
     assert program.returncode == 0
     assert (lines[-1]["type"], lines[-1]["reason"]) == ("summary", "budget")
     assert lines[-1]["session"] == str(fruit.session)

@@ -10,7 +10,14 @@ from pseudo_terminal import PROMPT, on_terminal
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["digits", "wine", "messages", "loads"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "wine",
+        "loads",
+        *(pytest.param(name, marks=pytest.mark.slow(nightly=True)) for name in ("digits", "messages")),
+    ],
+)
 def test_auto_shows_how_the_clusters_grow_right(linkwise, name):
     done = linkwise("demo", name, "--auto", "--budget", 30)
     assert done.exit_code == 0

@@ -23,6 +23,7 @@ SETS = {
     "articles": ("articles.npy", ["--show", "titles.csv"]),  # the cosine is chosen without an option
     "contacts": ("contacts.csv", ["--text", "name,street,town,phone", "--text-by", "letters"]),
 }
+SLOW, NIGHTLY = ("articles", "contacts"), pytest.mark.slow(nightly=True)
 NUMBERS = "\n".join(["a,b", *(f"{n % 5},{n}" for n in range(20))])
 
 
@@ -36,7 +37,9 @@ def find_command(done):
     return None
 
 
-@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=NIGHTLY) if name in SLOW else name for name in SETS]
+)
 def test_each_everyday_set_is_read_well_without_options(tmp_path, linkwise, monkeypatch, name):
     monkeypatch.chdir(tmp_path)
     make_everyday.make(tmp_path, [name], 0.1 if name != "contacts" else 0.3, seed=7)

@@ -28,7 +28,10 @@ __all__ = ["ask", "kind", "small_blocks"]
 # ---------------------------------------------------------------- the whole way
 @pytest.mark.parametrize(
     "form",
-    ["pattern", "file", "csv", pytest.param("folder", marks=pytest.mark.slow(nightly=True))],  # so is "csv"
+    [
+        "pattern",
+        *(pytest.param(form, marks=pytest.mark.slow(nightly=True)) for form in ("file", "csv", "folder")),
+    ],
 )
 def test_from_files_to_labels(linkwise, tmp_path, form):
     data = {

@@ -1,13 +1,13 @@
 """Session files that no session wrote, on the command line: exit code 5 and one plain line."""
 
 import shutil
-import subprocess
-import sys
 
 import pytest
 
 from fuzz import session_edits as edits
 from fuzz.session_edits import REFUSED, REFUSED_WITH_DATA, UNREADABLE
+from patience import patience
+from running_command import start_command
 
 
 @pytest.fixture(scope="module")
@@ -66,14 +66,9 @@ def test_asking_ends_with_5_and_answers_can_be_read(path, linkwise, name):
 @pytest.mark.parametrize("name", ["a function for a clusterer"])
 def test_a_process_ends_with_5_as_well(path, name):
     (path.parent / "evil.py").write_text("open('evil was here', 'w')\n")
-    done = subprocess.run(
-        [sys.executable, "-m", "linkwise", "ask", path.name],
-        cwd=path.parent,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 5
-    assert "import_module" in done.stderr
-    assert "Traceback" not in done.stderr
+    with start_command("ask", path.name, cwd=path.parent) as program:
+        _, told = program.communicate(timeout=patience())
+    assert program.returncode == 5
+    assert "import_module" in told
+    assert "Traceback" not in told
     assert not (path.parent / "evil was here").exists()

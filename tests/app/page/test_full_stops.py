@@ -75,7 +75,11 @@ def find_doubled(value):
     return [text for text in list_texts(value) if DOUBLED.search(text)]
 
 
-@pytest.mark.parametrize("end", ENDS, ids=["stop", "question", "call"])
+@pytest.mark.parametrize(
+    "end",
+    [ENDS[0], *(pytest.param(end, marks=pytest.mark.slow(nightly=True)) for end in ENDS[1:])],
+    ids=["stop", "question", "call"],
+)
 @pytest.mark.parametrize("at", range(4), ids=["proposals", "weights", "cycles", "texts"])
 def test_no_sentence_of_a_page_ends_twice(tmp_path, end, at):
     data = tmp_path / "people.csv"

@@ -284,7 +284,7 @@ ONE = st.fixed_dictionaries(
 
 
 @pytest.mark.slow
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(columns=st.lists(ONE, max_size=5) | WILD)
 def test_whatever_is_chosen_is_answered(opened, columns):
     """A choice is applied as it was made, or refused without a change."""

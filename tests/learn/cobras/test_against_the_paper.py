@@ -98,15 +98,8 @@ SETTINGS = [*PUBLISHED, *VARIANTS]
 each_setting = pytest.mark.parametrize("learner", SETTINGS, ids=repr)
 
 
-@pytest.mark.parametrize(
-    ("learner", "load"),
-    [
-        *((learner, load_iris) for learner in SETTINGS),
-        *((learner, load_wine) for learner in PUBLISHED),
-        *(pytest.param(learner, load_wine, marks=pytest.mark.slow(nightly=True)) for learner in VARIANTS),
-    ],
-    ids=lambda value: getattr(value, "__name__", repr(value)),
-)
+@each_setting
+@pytest.mark.parametrize("load", [load_iris, pytest.param(load_wine, marks=pytest.mark.slow(nightly=True))])
 def test_real_sets(learner, load):
     X, y = load(return_X_y=True)
     # rows of iris are multiples of 0.1: without a little noise rounding would decide which is nearest

@@ -104,7 +104,9 @@ def test_known_rows_are_predicted_by_the_others_alone():
     np.testing.assert_allclose(np.transpose(predict_known(posterior)), expected, rtol=1e-6)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(seed, marks=pytest.mark.slow(nightly=True)) for seed in (1, 2))]
+)
 def test_no_stop_is_advised_while_answers_are_random(seed):
     X, _ = several_groups(n_rows=120, n_groups=6, n_classes=3)
     y, learner = np.random.default_rng(seed).integers(0, 2, len(X)), lw.KIN(random_state=SEED)

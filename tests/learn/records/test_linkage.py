@@ -28,7 +28,8 @@ def test_answers_make_the_groups_better():
     assert after.violations_ == 0
 
 
-def test_wrong_answers_cost_little():
+@pytest.mark.parametrize("n_seeds", [1, pytest.param(3, marks=pytest.mark.slow(nightly=True))])
+def test_wrong_answers_cost_little(n_seeds):
     world = draw_world(seed=3)
     scores = [
         score_pairs(world.person, model.labels_)
@@ -36,7 +37,7 @@ def test_wrong_answers_cost_little():
             lw.RecordLinkage(random_state=0).fit(
                 world.table, oracle=world.oracle(0.1, seed), budget=80, error_rate=None
             )
-            for seed in range(3)
+            for seed in range(n_seeds)
         )
     ]
     assert np.mean(scores) > 0.9
