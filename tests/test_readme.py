@@ -84,9 +84,11 @@ def test_the_first_page_has_the_commands_of_the_readme_in_their_order():
 
 
 @pytest.mark.slow
-def test_the_commands_of_a_page_run_in_the_repository(repository, linkwise, monkeypatch):
+@pytest.mark.parametrize("share", ["0.1", pytest.param("1", marks=pytest.mark.slow(nightly=True))])
+def test_the_commands_of_a_page_run_in_the_repository(repository, linkwise, monkeypatch, share):
     commands = commands_of_page("real-data")
     assert len(commands) == 7
+    commands[0] += ["--rows", share]
     for command in commands:
         run(command, linkwise, monkeypatch)
 

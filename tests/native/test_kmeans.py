@@ -175,8 +175,14 @@ def everything(X, threads):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("n", [300, 5000, 300_000])  # no threads, a thread a start, threads share the rows
+@pytest.mark.parametrize(
+    ("n", "dtype"),
+    [  # no threads, a thread a start, threads share the rows
+        *((n, dtype) for n in (300, 5000) for dtype in (np.float32, np.float64)),
+        (300_000, np.float32),
+        pytest.param(300_000, np.float64, marks=pytest.mark.slow(nightly=True)),
+    ],
+)
 def test_any_number_of_threads_gives_the_same_bits(n, dtype):
     X = normal(n, 7, dtype=dtype)
     one = everything(X, 1)
@@ -226,8 +232,17 @@ def test_clusters_without_distinct_rows_stay_empty_and_finite():
     assert np.isfinite(runs.centers).all()
 
 
-@pytest.mark.parametrize("scale", [1.0, 1e-90, 1e90])
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize(
+    ("scale", "dtype"),
+    [
+        (1.0, np.float32),
+        (1e-90, np.float64),
+        *(
+            pytest.param(*case, marks=pytest.mark.slow(nightly=True))
+            for case in ((1.0, np.float64), (1e90, np.float64), (1e-90, np.float32), (1e90, np.float32))
+        ),
+    ],
+)
 def test_products_in_float32_leave_the_choice_as_it_is(scale, dtype):
     """Rows of many features are screened first. Columns of zeros beside a few change no distance."""
     if dtype is np.float32:

@@ -36,8 +36,17 @@ def test_the_kernels_equal_their_twins(X, k, start, mutual):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("mutual", [False, True])
-@pytest.mark.parametrize(("n", "d"), [(3000, 2), (2000, 200)])
+@pytest.mark.parametrize(
+    ("n", "d", "mutual"),
+    [
+        (3000, 2, True),
+        (2000, 200, False),
+        *(
+            pytest.param(*case, marks=pytest.mark.slow(nightly=True))
+            for case in ((3000, 2, False), (2000, 200, True))
+        ),
+    ],
+)
 def test_any_number_of_threads_gives_the_same(n, d, mutual):
     X = np.random.default_rng(0).integers(0, 9, (n, d)).astype(np.float64)
     cores = [native.core_squares(X, 4, threads) for threads in (1, 3)]
