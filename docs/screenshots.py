@@ -28,7 +28,7 @@ from linkwise import datasets
 DOCS = Path(__file__).parent
 IMAGES = DOCS / "images"
 FLAGS = ("--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-dev-shm-usage")
-DESKTOP, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
+DESKTOP = {"width": 1280, "height": 800}
 ANIMALS = {
     name: kind
     for kind, names in {
@@ -127,12 +127,6 @@ def pictures(browser: Browser, folder: Path) -> None:
         answer(page, classes, 14)
         page.wait_for_selector(".lw-axes >> text=No axes:")
         photograph(page, "page")
-        page.emulate_media(color_scheme="dark")
-        photograph(page, "page-dark")
-        page.emulate_media(color_scheme="light")
-        page.set_viewport_size(PHONE)  # type: ignore[arg-type]
-        photograph(page, "page-phone")
-        page.set_viewport_size(DESKTOP)  # type: ignore[arg-type]
         page.get_by_role("button", name="Rows of").first.click()
         page.locator(".lw-member > *").first.wait_for()
         for key in (" ", "ArrowDown", " "):
