@@ -1,13 +1,12 @@
 """Items that the answers show to be mixed are divided, and the person is told."""
 
-import json
 from contextlib import closing
 
 import numpy as np
 import polars as pl
 import pytest
 
-from item_files import count_calls, kill_in_a_pass, small_blocks
+from item_files import answer_by_kind, count_calls, kill_in_a_pass, small_blocks
 from linkwise.app.project import group_files, row_labels
 from linkwise.errors import DataError
 from linkwise.large import mixed_groups, table_files, table_passes
@@ -49,12 +48,7 @@ def path(linkwise, tmp_path, kinds, monkeypatch):
 
 
 def answer_all(linkwise, path, kinds):
-    for _ in range(40):
-        lines = [json.loads(line) for line in linkwise("ask", path, "--json").stdout.splitlines()]
-        if lines[0]["type"] != "question":
-            return
-        first, second = (kinds[key] for key in lines[0]["ids"])
-        linkwise("ask", path, "--json", said="y\n" if first == second else "n\n")
+    answer_by_kind(linkwise, path, [*kinds.values()], 40)
 
 
 def export(linkwise, path, folder, *options):

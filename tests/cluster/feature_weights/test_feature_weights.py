@@ -53,7 +53,9 @@ def an_aim(Z, constraints, k=3, seed=0, factor="mean"):
 
 # ---------------------------------------------------------------- the paper
 @pytest.mark.parametrize("max_evals", [1, 9, 40, 400])
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize(
+    "seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.slow(nightly=True)) for seed in range(2, 5))]
+)
 @pytest.mark.parametrize("climb", ["factors", "steps of the mean", "printed"])
 def test_the_climb_is_the_papers(climb, seed, max_evals):
     X, c = a_problem(seed)

@@ -190,7 +190,7 @@ def test_the_farthest_pair_and_the_extremes():
 
 # ---------------------------------------------------------------- as printed
 @pytest.mark.parametrize(
-    "seed", [*range(5), *(pytest.param(seed, marks=pytest.mark.slow(nightly=True)) for seed in range(5, 12))]
+    "seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.slow(nightly=True)) for seed in range(2, 12))]
 )
 def test_all_of_it_is_as_printed(seed):
     """Figure 1 of the paper, from given centres: the same labels after every number of iterations."""

@@ -325,8 +325,7 @@ def test_k_means_on_labels_is_kernel_k_means_on_the_matrix(seed, k, t):
     assert adjusted_rand_score(expected[0], found.labels) == 1
 
 
-@pytest.mark.parametrize("threads", [2, 3])
-@pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
+@pytest.mark.parametrize(("threads", "dtype"), [(2, np.uint8), (3, np.uint16)])
 def test_the_same_labels_for_any_number_of_threads(threads, dtype):
     rng = np.random.default_rng(0)
     H = rng.integers(0, 12, (20_000, 40)).astype(dtype)
@@ -478,7 +477,9 @@ def test_one_run_as_printed(seed):
 
 @pytest.mark.parametrize("init", ["k-means++", "farthest"])
 @pytest.mark.parametrize("same_centers", [True, False])
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize(
+    "seed", [*range(3), *(pytest.param(seed, marks=pytest.mark.slow(nightly=True)) for seed in range(3, 12))]
+)
 def test_rounds_as_printed(seed, same_centers, init):
     """Algorithm 3: no round is tried again, and none has more than one start."""
     X, y = blobs(spread=1.5 + seed % 3, seed=seed)
