@@ -122,7 +122,9 @@ def music(tmp_path):
     return folder
 
 
-@pytest.mark.parametrize(("rows", "n"), [("40", "40"), ("100", "100")])
+@pytest.mark.parametrize(
+    ("rows", "n"), [("40", "40"), pytest.param("100", "100", marks=pytest.mark.slow(nightly=True))]
+)
 def test_records_of_fewer_and_of_more_songs(lines_of, music, rows, n):
     (line,) = lines_of(records, "speed_records.csv", "--sizes", rows, "--music", str(music))
     assert line["n"] == n

@@ -138,6 +138,7 @@ def test_a_suite_is_run_once_and_goes_on(place, capsys):
     assert "peers.py:halves" in page
 
 
+@pytest.mark.slow(nightly=True)
 def test_the_command_runs_with_several_processes(place):  # and where the encoding of files is ASCII
     words = ["run", "mine.toml", "--data", ".", "--methods", "PCKMeans", "peers.py:halves", "--out"]
     assert run("--methods", "PCKMeans") == 0
