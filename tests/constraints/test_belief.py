@@ -78,7 +78,9 @@ NEAR = {"power": (1.0, 2.5), "unknown": (0.03, 0.2), "doubt": (0.0, 0.4)}
 EXPECTED = {**NEAR, "chances": (), "n_expected": (1.0, 12.0)}
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(
+    "seed", [*range(3), *(pytest.param(seed, marks=pytest.mark.slow(nightly=True)) for seed in range(3, 6))]
+)
 @pytest.mark.parametrize("rate", [None, 0.02, 0.2])
 def test_the_search_equals_the_plain_one(seed, rate):
     follow(seed, n=9, n_answers=18, noise=0.2, rate=rate, near=NEAR)

@@ -437,7 +437,9 @@ def test_answers_are_tested_by_those_before_them(answers, certain, n_tested, n_w
     assert limit(answers, certain) == pytest.approx(beta_limit(n_tested, n_wrong))
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(
+    "seed", [*range(2), *(pytest.param(seed, marks=pytest.mark.slow(nightly=True)) for seed in (2, 3))]
+)
 def test_right_answers_stay_believed_where_similarity_misleads(seed):
     rng = np.random.default_rng(seed)
     meant, alike = rng.integers(0, 4, 40), rng.integers(0, 5, 40)

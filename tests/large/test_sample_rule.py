@@ -42,10 +42,15 @@ def labels_of(found, folder, rows=X):
     [
         ("quick", "cluster"),
         ("k-means", "nearest"),
-        *(("DBSCAN", noise) for noise in ("cluster", "singletons", "nearest")),
+        ("DBSCAN", "singletons"),
         *(
-            pytest.param("quick", noise, marks=pytest.mark.slow(nightly=True))
-            for noise in ("singletons", "nearest")
+            pytest.param(*case, marks=pytest.mark.slow(nightly=True))
+            for case in (
+                ("DBSCAN", "cluster"),
+                ("DBSCAN", "nearest"),
+                ("quick", "singletons"),
+                ("quick", "nearest"),
+            )
         ),
     ],
 )

@@ -123,7 +123,7 @@ def test_what_answers_decide_is_certain(load):
 
 
 # ---------------------------------------------------------------- the same to the last bit
-@pytest.mark.parametrize("n_threads", [1, 2])
+@pytest.mark.parametrize("n_threads", [1, pytest.param(2, marks=pytest.mark.slow(nightly=True))])  # the first
 def test_any_number_of_threads_gives_the_same(n_threads, monkeypatch):
     """Beyond the first weights of kernels and the first forests; also for the start."""
     X, y = load_wine(return_X_y=True)
