@@ -587,3 +587,18 @@ def test_an_answer_that_was_taken_back_elsewhere_is_not_sorted_again(world, serv
     assert len(world.session.history) == 1
     page.get_by_role("button", name="Cancel").click()
     assert page.locator(".lw-yes").is_visible()
+
+
+def test_an_earlier_screen_is_sorted_again_after_the_last_question(world, served, browse):
+    world.sort(2)
+    items = value_items(world.X, ("x", "y"))
+    page = browse(served(lambda: shown_as(world.session, world.X, items, places=world.X, budget=2)))
+    page.get_by_text("The question limit is reached").wait_for()
+    open_again(page)
+    assert not page.locator(".lw-finish").is_visible()
+    page.keyboard.press("s")
+    page.locator(".lw-card-name").first.press("Enter")
+    page.get_by_text("The question limit is reached").wait_for()
+    assert page.locator(".lw-finish").is_visible()
+    assert not page.locator(".lw-board").is_visible()
+    assert len(world.session.history[0].sorting.unsure) == 1
