@@ -92,7 +92,9 @@ def test_a_misplaced_card_is_moved_and_another_one_confirmed(served, browse):
     shown = line.inner_text()
     assert shown.startswith("row 16\n")
     assert "anna put this card into a pile that is likely wrong." in shown
-    assert "It lies with row 0, row 6, row 7, and probably belongs with row 10, row 17, row 18." in shown
+    assert (
+        "It is in a pile with row 0, row 6, row 7, and probably belongs with row 10, row 17, row 18." in shown
+    )
     for button, words in (
         ("I am sure", "Saved: row 16 stays in its pile. This is certain from now on."),
         ("Move card", "Saved: row 16 is in the pile where it probably belongs."),

@@ -188,7 +188,7 @@ def test_a_reviewer_moves_a_card_that_lies_loose_beside_its_piles(browse):
         ]
         assert dialog.locator(".lw-board > .lw-known strong").inner_text() == "row 16"
         assert dialog.locator(".lw-opinions li").inner_text().startswith("anna: sorted these rows")
-        assert "It lies with row 0, row 6, row 7, and probably belongs with" in dialog.inner_text()
+        assert "It is in a pile with row 0, row 6, row 7, and probably belongs with" in dialog.inner_text()
         names = dialog.get_by_role("group", name="Your decision").get_by_role("button").all_inner_texts()
         assert [name.split("\n")[0] for name in names] == ["It stays", "It moves", "Neither", "Not sure"]
         n_events = len(session.events)

@@ -157,7 +157,7 @@ def test_a_card_is_shown_with_both_piles_and_decided_by_a_key(linkwise, sorted_f
     assert "? f10 weight 102 · width 5.03 · colour red y f0 weight 0" in told
     assert "n f1 weight 101.2 · width 4.86 · colour red n f13" in told
     assert "anna: sorted these rows, " in told
-    assert "It lies with f0, f9, f12, and probably belongs with f1, f13." in told
+    assert "It is in a pile with f0, f9, f12, and probably belongs with f1, f13." in told
     assert f"{word} saved certain from now on No pair needs a review." in told
     with lw.Session.open(sorted_fruit.session) as session:
         event = session.history[-1]

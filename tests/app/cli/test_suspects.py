@@ -121,7 +121,7 @@ def test_a_misplaced_card_is_listed_with_both_piles_and_moved():
     shown = " ".join(show(session, "suspects").split())
     assert (
         "2 The pile of row 16 is likely wrong, judging by the similarity of the rows. "
-        "It lies with row 0, row 6, row 7, and probably belongs with row 10, row 17, row 18."
+        "It is in a pile with row 0, row 6, row 7, and probably belongs with row 10, row 17, row 18."
     ) in shown
     assert "turn turned round: Same for row 16 and row 10" in " ".join(show(session, "w turn 2", "q").split())
     assert session.history[1].sorting.piles == ((0, 6, 7), (16, 10, 17, 18))
@@ -141,12 +141,14 @@ def test_a_misplaced_card_in_words():
     alone = SuspectAnswer(2, 7, 4, "no", grade, why, card=7, pile=(), better_pile=(4, 5, 6, 8))
     assert suspect_in_words(alone, str) == (
         "The pile of 7 is likely wrong, because of other answers: Different for 4 and 5. "
-        "It lies alone, and probably belongs with 4, 5, 6 and 1 more."
+        "It is in a pile of its own, and probably belongs with 4, 5, 6 and 1 more."
     )
     own = SuspectAnswer(2, 7, 4, "yes", grade, card=7, pile=(4,), better_pile=())
-    assert suspect_in_words(own, str).endswith("It lies with 4, and probably belongs in a pile of its own.")
+    assert suspect_in_words(own, str).endswith(
+        "It is in a pile with 4, and probably belongs in a pile of its own."
+    )
     unknown = SuspectAnswer(2, 7, 4, "yes", grade, card=7, pile=(4,), better_pile=None)
-    assert suspect_in_words(unknown, str).endswith("rows. It lies with 4.")
+    assert suspect_in_words(unknown, str).endswith("rows. It is in a pile with 4.")
 
 
 def test_the_stream_names_the_card(capsys):

@@ -195,7 +195,7 @@ def test_a_misplaced_card_is_listed_with_both_piles_and_moved():
     (suspect,) = send_as(presenter, "", "suspects")["suspects"]
     assert (suspect["card"], suspect["names"][0]) == (16, "row 16")
     assert suspect["place"] == (
-        "It lies with row 0, row 6, row 7, and probably belongs with row 10, row 17, row 18."
+        "It is in a pile with row 0, row 6, row 7, and probably belongs with row 10, row 17, row 18."
     )
     reply = send_as(presenter, "", "change", event=2, card=16)
     assert "moved" in reply

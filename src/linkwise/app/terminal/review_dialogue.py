@@ -49,7 +49,7 @@ KEYS = (
     ("q", "Quit; every decision is saved, and you can go on later"),
 )
 MOST_SHOWN = 3  # rows of a pile
-CARD_QUESTION = "Where does the card ? belong: with the rows y, where it lies, or with the rows n?"
+CARD_QUESTION = "Where does the card ? belong: with the rows y, where it is now, or with the rows n?"
 CARD_WORDS: dict[Decision, str] = {
     "yes": "It stays",
     "no": "It moves",

@@ -255,11 +255,11 @@ def _find_piles(suspect: SuspectAnswer, sorting: Sorting, evidence: Evidence) ->
 
 def describe_card(suspect: SuspectAnswer, name_of: Callable[[int], str]) -> str:
     """Put into words where a misplaced card lies, and where it probably belongs."""
-    lies = _name_pile(suspect.pile, name_of) if suspect.pile else "alone"
+    where = f"a pile {_name_pile(suspect.pile, name_of)}" if suspect.pile else "a pile of its own"
     if suspect.better_pile is None:
-        return f"It lies {lies}."
+        return f"It is in {where}."
     belongs = _name_pile(suspect.better_pile, name_of) if suspect.better_pile else "in a pile of its own"
-    return f"It lies {lies}, and probably belongs {belongs}."
+    return f"It is in {where}, and probably belongs {belongs}."
 
 
 def _name_pile(rows: Sequence[int], name_of: Callable[[int], str]) -> str:
