@@ -248,6 +248,12 @@ CLUSTERERS = (
         partial(lw.COSC, n_init=2, n_runs=2, max_inner_iter=100),
         "seeded",
     ),
+    Clusterer(
+        "COSC of the authors",
+        partial(lw.COSC.authors, n_init=2, n_runs=2, max_inner_iter=100),
+        "seeded",
+        by_night=True,
+    ),
     Clusterer("SPCL", lw.SPCL, "seeded"),
     Clusterer("ClusILC", without_seed(lw.ClusILC), "seeded"),
     Clusterer("FOSC", fosc, "soft"),

@@ -209,3 +209,137 @@ def slowest_value(W, volume, apart):
             S[i, own.index(column.get(i, i))] = -1 if i in column else 1
         return eigh(S.T @ L @ S, S.T @ np.diag(volume) @ S, eigvals_only=True)[0]
     return eigh(L, np.diag(volume), eigvals_only=True)[1]
+
+
+# ---------------------------------------------------------------- the authors' program
+def share_of(size, m, k):
+    """The number of clusters that a part of the nodes is thought to hold."""
+    return max(2, int(np.floor(size * k / m)))
+
+
+def outer_values(W, volume, part, off):
+    """cut / vol in the whole graph of what is left of a part, and of what is cut off."""
+    values = []
+    for nodes in ([i for i in part if i not in off], list(off)):
+        others = [j for j in range(len(W)) if j not in nodes]
+        values.append(W[np.ix_(nodes, others)].sum() / volume[nodes].sum())
+    return values
+
+
+def components_of(W, part):
+    """The connected parts of some nodes, by walks."""
+    left, found = set(part), []
+    while left:
+        seen, ahead = set(), [min(left)]
+        while ahead:
+            node = ahead.pop()
+            if node not in seen:
+                seen.add(node)
+                ahead += [j for j in left if W[node, j] > 0]
+        left -= seen
+        found.append(sorted(seen))
+    return found
+
+
+def nearly(each):
+    """The first value, rounded: of equal ones the first counts, whatever the order of sums."""
+    return round(each[0], 9)
+
+
+def program_thresholds(W, volume, apart, part, own, f, price):
+    """All ways to cut a connected part, the rest of its part on either side: (priced, cut, off, broken)."""
+    q = [(i, j) for i, j in apart if i in own and j in own]
+    found = []
+    for rest_is_low in (True, False):
+        for t in np.unique(f)[:-1]:
+            high = [i for i, value in zip(own, f, strict=True) if value > t]
+            low = [i for i in own if i not in high]
+            broken = sum((i in high) == (j in high) for i, j in q)
+            off = high if rest_is_low else low
+            cut = sum(outer_values(W, volume, part, off))
+            found.append(
+                (cut + price * broken * (1 / volume[low].sum() + 1 / volume[high].sum()), cut, off, broken)
+            )
+    return found
+
+
+def program_cut(W, volume, apart, part, own, k, starts, descend):
+    """The set of least cut at the first price at which the best set breaks few enough pairs."""
+    q = [(i, j) for i, j in apart if i in own and j in own]
+    clusters = share_of(len(own), len(W), k)
+    allowed = int(np.floor((clusters - 2) * len(q) / clusters))
+    price, step, least, everything = 0.0, 0.1, np.inf, []
+    for _ in range(5):
+        found = []
+        for at, start in enumerate(starts):
+            starts[at] = descend(own, price, start)
+            _, cut, off, broken = min(
+                program_thresholds(W, volume, apart, part, own, starts[at], price), key=nearly
+            )
+            inside = [i for i in own if i in off]
+            rest = [i for i in own if i not in off]
+            ratio = W[np.ix_(inside, rest)].sum() + price * broken
+            ratio *= 1 / volume[inside].sum() + 1 / volume[rest].sum()
+            found.append((cut, off, ratio, broken))
+        everything += found
+        if min(found, key=lambda each: (each[2], each[3]))[3] <= allowed:
+            return min(found, key=nearly)[1]
+        before, least = least, min(each[0] for each in found)
+        if abs(before - least) < 1e-8:
+            step *= 2
+        price += step
+    return min(everything, key=nearly)[1]
+
+
+def program_division(W, volume, apart, k, draw_starts, descend):
+    """Repeated cuts of the program; ``draw_starts(own)`` and ``descend(own, price, start)`` do the rest."""
+    m, labels = len(W), np.zeros(len(W), dtype=int)
+    splits, separated = {}, 0
+    for made in range(1, k):
+        for label in range(made):
+            if label in splits:
+                continue
+            part = np.flatnonzero(labels == label).tolist()
+            parts = components_of(W, part)
+            tried = [] if len(parts) == 1 else list(parts)
+            for own in parts:
+                if len(own) > 1:
+                    tried.append(program_cut(W, volume, apart, part, own, k, draw_starts(own), descend))
+            if len(part) == 1:
+                splits[label] = [], np.inf, 0, 1
+                continue
+            off = min(tried, key=lambda each: round(sum(outer_values(W, volume, part, each)), 9))
+            if part[0] in off:
+                off = [i for i in part if i not in off]
+            parted = sum(i in part and j in part and (i in off) != (j in off) for i, j in apart)
+            splits[label] = off, sum(outer_values(W, volume, part, off)), parted, len(part)
+        whole = {}
+        for label, (_, value, _, _) in splits.items():
+            others = [np.flatnonzero(labels == each) for each in range(made) if each != label]
+            whole[label] = value + sum(
+                W[nodes][:, np.setdiff1d(np.arange(m), nodes)].sum() / volume[nodes].sum() for nodes in others
+            )
+        best, most = None, 0
+        for label in range(made):
+            _, _, parted, size = splits[label]
+            if parted < int(np.floor(2 * (share_of(size, m, k) - 1) * len(apart) / (k * (k - 1)))):
+                continue
+            if len(apart) and made + 1 == k:
+                better = parted > most or (
+                    parted == most and whole[label] < (np.inf if best is None else whole[best])
+                )
+            else:
+                is_enough = parted >= most or parted + separated >= (2 * k - made - 1) * made * len(apart) / (
+                    k * (k - 1)
+                )
+                better = is_enough and whole[label] < (np.inf if best is None else whole[best])
+            if better:
+                best, most = label, parted
+        if best is None:
+            best = min(splits, key=lambda label: (-splits[label][2], whole[label]))
+        off, _, parted, _ = splits.pop(best)
+        if not off:
+            break
+        labels[off] = made
+        separated += parted
+    return labels

@@ -13,7 +13,7 @@ from sklearn.preprocessing import minmax_scale
 
 import linkwise as lw
 from linkwise import native
-from linkwise.cluster.graph import cosc, partition, ratio_cut
+from linkwise.cluster.graph import cosc, cosc_program, partition, ratio_cut
 from linkwise.cluster.graph.neighbour_graph import build_neighbour_graph
 from linkwise.cluster.graph.ratio_cut import CutProblem
 from reference import cosc as reference
@@ -239,6 +239,46 @@ def test_new_cuts_of_every_two_clusters_are_most_often_the_best_ones(balance):
         wanted = reference.clustering_value(*by_definition(problem), plain, 3, balance)
         best += (found.broken, found.cut) <= (wanted[0], 1.02 * wanted[2])
     assert best >= 20
+
+
+# ---------------------------------------------------------------- the authors' program
+@settings(max_examples=60)
+@given(m=st.integers(4, 14), seed=st.integers(0, 10**6), n_pairs=st.integers(0, 12), k=st.integers(3, 5))
+def test_repeated_cuts_are_those_of_the_plain_version(m, seed, n_pairs, k):
+    """Edges are rare, so parts fall into pieces."""
+    problem = random_cut(m, seed, n_pairs, "ncut", parted=False)
+    few = problem.weights.multiply(problem.weights > 0.7) + sp.diags_array(
+        [0.1, 0.1], offsets=[1, -1], shape=(m, m)
+    )
+    problem = problem._replace(weights=sp.csr_array(few))
+    rng = np.random.default_rng(seed)
+
+    def restrict(own):
+        return partition.restrict_problem(problem, np.array(own))
+
+    def draw_starts(own):
+        return [partition.eigenvectors(restrict(own), 1)[:, 0].copy(), rng.normal(size=len(own))]
+
+    def descend(own, price, start):
+        return native.ratio_descent(restrict(own).to_native(), price, start, max_iter=50).f[-1]
+
+    wanted = reference.program_division(*by_definition(problem), k, draw_starts, descend)
+    cut, labels = cosc_program.divide_as_program(problem, k, np.random.default_rng(seed), 50)
+    assert (labels == wanted).all()
+    assert cut == pytest.approx(partition.evaluate_partition(problem, labels).cut)
+
+
+def test_the_program_repairs_nothing():
+    """Classes that have nothing to do with the rows: two clusters keep all pairs, more do not."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 2)), rng.integers(0, 4, 60)
+    c = lw.Constraints.sample(y, 60, 0)
+    models = {k: lw.COSC.authors(k, max_inner_iter=100, random_state=0).fit(X, constraints=c) for k in (2, 4)}
+    assert models[4].n_clusters_ == 4
+    assert models[4].violations_ > 0
+    assert models[4].cut_ < lw.COSC(4, max_inner_iter=100, random_state=0).fit(X, constraints=c).cut_
+    two = lw.COSC(2, max_nodes=None, max_inner_iter=100, random_state=0).fit(X, constraints=c)
+    assert (models[2].labels_ == two.labels_).all()
 
 
 # ---------------------------------------------------------------- the clusterer

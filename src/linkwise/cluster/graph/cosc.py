@@ -27,6 +27,9 @@ one node, too. Changed, and why:
   This is an approximation, but the cuts are as good as those of the whole graph. For two clusters they would
   be worse, so the whole graph is cut.
 
+`COSC.authors` cuts into more than two clusters as the program of the authors (`cosc_program`), which does
+none of the last four.
+
 Cost: for each start and price some ten convex problems of at most `max_inner_iter` passes over the graph.
 """
 
@@ -41,6 +44,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from linkwise.cluster.graph.coarsen import Level, coarsen, refine
+from linkwise.cluster.graph.cosc_program import divide_as_program
 from linkwise.cluster.graph.neighbour_graph import NeighbourGraph, build_neighbour_graph
 from linkwise.cluster.graph.partition import (
     KnownParts,
@@ -57,6 +61,7 @@ from linkwise.cluster.graph.ratio_cut import Balance, CutProblem
 from linkwise.cluster.nearest_row import NearestRowClusterer
 from linkwise.constraints.constraints import Constraints
 from linkwise.parallel import one_blas_thread
+from linkwise.rng import rng_at
 from linkwise.types import Labels, Progress
 from linkwise.validation import check_rows
 
@@ -87,6 +92,9 @@ class COSC(NearestRowClusterer):
         An approximation for many rows: a graph of more nodes is coarsened to about this number and cut, and
         the clusters are refined by moves of single nodes. "auto" is 1000 for more than two clusters, and None
         for two. None cuts the whole graph.
+    search : {"improved", "program"}, default="improved"
+        How a graph is cut into more than two clusters: with later improvements, or as the authors' program,
+        which breaks more cannot-links.
     random_state : int, RandomState or None, default=None
         Seed of all random draws; with None every fit may differ.
 
@@ -129,6 +137,7 @@ class COSC(NearestRowClusterer):
         "n_runs": [Interval(Integral, 1, None, closed="left")],
         "max_inner_iter": [Interval(Integral, 1, None, closed="left")],
         "max_nodes": [Interval(Integral, 2, None, closed="left"), StrOptions({"auto"}), None],
+        "search": [StrOptions({"improved", "program"})],
         "random_state": ["random_state"],
     }
 
@@ -144,6 +153,7 @@ class COSC(NearestRowClusterer):
         n_runs: int = 3,
         max_inner_iter: int = 1000,
         max_nodes: int | Literal["auto"] | None = "auto",
+        search: Literal["improved", "program"] = "improved",
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -153,7 +163,29 @@ class COSC(NearestRowClusterer):
         self.n_runs = n_runs
         self.max_inner_iter = max_inner_iter
         self.max_nodes = max_nodes
+        self.search = search
         self.random_state = random_state
+
+    @classmethod
+    def authors(cls, n_clusters: int | None = None, **parameters: Any) -> Self:
+        """Create the method as in COSC 1.1, the program of its authors.
+
+        The whole graph is cut. For more than two clusters there are five runs of repeated cuts, and the least
+        cut counts. For two clusters the preset has our starts and our last moves of single nodes.
+
+        Parameters
+        ----------
+        n_clusters : int, optional
+            Number of clusters.
+        **parameters : Any
+            Parameters of `COSC` that replace those of the preset.
+
+        Returns
+        -------
+        COSC
+            The method, not fitted.
+        """
+        return cls(n_clusters, **{"max_nodes": None, "n_runs": 5, "search": "program"} | parameters)
 
     def _most_clusters(self, rows: Any) -> int:
         return super()._most_clusters(rows) if self.n_clusters else len(rows)
@@ -248,13 +280,20 @@ class COSC(NearestRowClusterer):
         if k == 1:
             return [np.zeros(len(problem.volume), dtype=np.int32)]
         found: list[Labels] = []
-        planned = self.n_init if k == 2 else self.n_runs + 1
+        is_program = self.search == "program" and k > 2
+        planned = self.n_init if k == 2 else self.n_runs + (not is_program)
         told(0, planned)
         if k == 2:
             for labels in cut_into_two(problem, self.n_init, seed, self.max_inner_iter):
                 found.append(labels)
                 told(len(found), planned)
             return found
+        if is_program:
+            runs: list[tuple[float, Labels]] = []
+            for run in range(self.n_runs):
+                runs.append(divide_as_program(problem, k, rng_at(seed, run), self.max_inner_iter))
+                told(len(runs), planned)
+            return [min(runs, key=lambda each: each[0])[1]]
         known: KnownParts = {}
         for run in range(self.n_runs):
             labels = (

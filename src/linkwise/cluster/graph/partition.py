@@ -123,15 +123,15 @@ def _number_sides(problem: CutProblem) -> NDArray[np.int64]:
 def _find_starts(problem: CutProblem, n_init: int, seed: int) -> Iterator[Floats]:
     """Return starts: the eigenvector with opposite cannot-linked nodes, the second one, and mixtures."""
     foes = len(problem.apart) > 0
-    vectors = _opposed_eigenvectors(problem, MIXED) if foes else _eigenvectors(problem, MIXED)
+    vectors = _opposed_eigenvectors(problem, MIXED) if foes else eigenvectors(problem, MIXED)
     yield vectors[:, 0]
     if foes and n_init > 1:
-        yield _eigenvectors(problem, 1)[:, 0]
+        yield eigenvectors(problem, 1)[:, 0]
     for at in range(1 + foes, n_init):
         yield vectors @ rng_at(seed, at).normal(size=vectors.shape[1])
 
 
-def _eigenvectors(problem: CutProblem, most: int) -> Floats:
+def eigenvectors(problem: CutProblem, most: int) -> Floats:
     """(m, ...) eigenvectors of the random walk but the first, at most so many."""
     m = len(problem.volume)
     with one_blas_thread():
@@ -239,7 +239,7 @@ def _list_cuts(
     part = known.get(nodes.tobytes())
     if part is None:
         within = restrict_problem(problem, nodes)
-        vectors = _eigenvectors(within, MIXED)
+        vectors = eigenvectors(within, MIXED)
         part = PartStart(within, vectors, find_splits(within, vectors[:, 0], max_iter))
         known[nodes.tobytes()] = part
     mixture = part.vectors @ rng_at(*place).normal(size=part.vectors.shape[1])
