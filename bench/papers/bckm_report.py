@@ -4,7 +4,8 @@
 
 It runs no method. It reads what `bench.papers.bckm` and `bench.papers.bckm_figures` wrote, and writes
 
-- ``claims.csv``: the claims of the paper in words (`bench.papers.bckm_claims`),
+- ``claims.csv``: the claims of the paper in words (`bench.papers.bckm_claims`). Versions without trials keep
+  their columns,
 - ``differences.csv``: each printed figure of BCKM, CKM and RCKM beside ours, with standard errors over sets
   of constraints, and the distance in standard errors of a difference ("z"). The paper has ten sets, too, so
   its standard error is taken as ours for ten sets. A distance below 2 may be chance. Figures that rest on
@@ -19,7 +20,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import hypot, inf, sqrt
 from pathlib import Path
 
@@ -44,7 +45,7 @@ CHOSEN = (  # file, method, reading, and the kinds of data
 )
 CHOSEN_FIELDS = ("task", "method", "percent", "reading", "sets", "starts", "nmi", "rounds", "rounds_error")
 VERSIONS_TOLD = tuple(version.strip(", ") or "default" for version in VERSIONS)
-NEEDED = ("BCKM", "CKM", "RCKM", "PCP, letter")  # that claims compare
+RIVAL = "PCP, letter"  # that claims of every version are about
 EQUAL = 0.01  # NMI
 COMPARISONS = ("than", "better", "equal", "worse", "settings", "equal_on", "worse_on")
 DIFFERENCES = ("table", "task", "method", "percent", "version", "printed", "ours", "error", "z", "within")
@@ -132,6 +133,27 @@ def select_ours(table: list[Row]) -> list[tuple[str, ...]]:
     return [tuple(row.values()) for row in table if row["method"] in OURS and row["task"] != SEVEN]
 
 
+def list_needed(version: str) -> list[str]:
+    """List the methods that have to have trials before the claims of a version are checked."""
+    return [*(f"{method}{version}" for method in OURS), RIVAL]
+
+
+def keep_earlier(
+    earlier: list[Row], claims: list[tuple[str, ...]], finished: Sequence[str]
+) -> list[tuple[str, ...]]:
+    """Take the columns of versions without trials from the earlier table, if there is one."""
+    known = {row["claim"]: row for row in earlier}
+    return [
+        tuple(
+            text
+            if name.removesuffix("_holds") in ("claim", *finished)
+            else known.get(claim[0], {}).get(name, "")
+            for name, text in zip(COLUMNS, claim, strict=True)
+        )
+        for claim in claims
+    ]
+
+
 def draw_printed(path: Path, results: Path) -> None:
     """Draw our NMI over the printed one: a panel for each version, a colour for each method."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -173,13 +195,19 @@ def main(arguments: list[str] | None = None) -> int:
     results = options.out
     out, drawn = results / "bckm", results / "bckm_figures"
     cells = read_trials(out / "trials_raw.csv", reuse=options.reuse)
-    if all(any(method == wanted for _, method, _ in cells) for wanted in NEEDED):
-        claims = check_claims(cells, read_rows(drawn / "figure2.csv"), read_rows(drawn / "figure3.csv"))
-        write_csv(out / "claims.csv", COLUMNS, claims)
+    finished = [
+        told
+        for version, told in zip(VERSIONS, VERSIONS_TOLD, strict=True)
+        if all(any(method == wanted for _, method, _ in cells) for wanted in list_needed(version))
+    ]
+    claims = check_claims(cells, read_rows(drawn / "figure2.csv"), read_rows(drawn / "figure3.csv"))
+    claims = keep_earlier(read_rows(out / "claims.csv"), claims, finished)
+    write_csv(out / "claims.csv", COLUMNS, claims)
+    print(format_table(COLUMNS, claims))
+    if "default" in finished:
         write_csv(out / "comparisons.csv", COMPARISONS, compare_defaults(cells))
-        print(format_table(COLUMNS, claims))
-    else:
-        print(f"Claims and comparisons stay as they are. They need trials of {', '.join(NEEDED)}.")
+    if missing := set(VERSIONS_TOLD) - set(finished):
+        print(f"Claims stay as they are of: {', '.join(sorted(missing))}. They need trials of {RIVAL}, too.")
     write_csv(out / "chosen.csv", CHOSEN_FIELDS, list_chosen(out))
     differences = add_earlier(out / "differences.csv", build_differences(results, cells), 5)
     places = {(f.table, f.task, f.method, f.setting): at for at, f in enumerate(read_figures(results))}

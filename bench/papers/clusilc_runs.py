@@ -119,10 +119,17 @@ def create_cop(method: str, rows: Set, constraints: Constraints, seed: int) -> C
 
 
 def draw_starts(X: np.ndarray, constraints: Constraints, k: int, seed: int) -> np.ndarray:
-    """Draw distinct rows, or means of linked rows: ends of cannot-links first; the last again if too few."""
+    """Draw distinct rows, or means of linked rows: ends of cannot-links first; the last again if too few.
+
+    As in Clus, a cannot-link counts only if all its free ends can be starts. So the last start is the free
+    end of a cannot-link whose other end is a start.
+    """
     rng, blocks = np.random.default_rng(seed), build_blocks(X, constraints)
-    ends = rng.permutation(constraints.component_cannot_link).ravel()
-    order = np.concatenate([ends, rng.permutation(len(blocks.X))])
+    ends: list[int] = []
+    for link in rng.permutation(constraints.component_cannot_link).tolist():
+        free = [end for end in link if end not in ends]
+        ends += free if len(ends) + len(free) <= k else []
+    order = np.array([*ends, *rng.permutation(len(blocks.X))], dtype=np.int64)
     first = np.sort(np.unique(order, return_index=True)[1])[:k]
     return blocks.X[order[first]][np.minimum(np.arange(k), len(first) - 1)]
 

@@ -51,6 +51,7 @@ from bench.papers.cobs_peers import (
 )
 from bench.papers.cobs_runs import (
     BEST_FIELDS,
+    BY_DEGREE,
     CHOICE_FIELDS,
     CHOOSING,
     PARTS,
@@ -82,7 +83,7 @@ COLUMNS = {  # of Table III: who chooses among the clusterings of which algorith
     "kmeans_SI": "", "kmeans_COBS": "k-means",
     "dbscan_DBCV": "", "dbscan_DBCV_squared": "", "dbscan_DBCV_noise": "", "dbscan_DBCV_squared_noise": "",
     "dbscan_COBS": "DBSCAN",
-    "spectral_STS": "", "spectral_COBS": "spectral",
+    "spectral_STS": "", "spectral_COBS": "spectral", "spectral_COBS_by_degree": f"spectral{BY_DEGREE}",
 }  # fmt: skip
 
 
@@ -138,18 +139,19 @@ def find_printed(target: str, task: str) -> Row | None:
 def table4(options: argparse.Namespace) -> int:
     """The best of the pool, COBS after 50 constraints, and what it chose."""
     s = read_setting(options)
-    cells = [(task, part) for task in s.tasks for part in ("all", *PARTS)]
+    cells = [(task, part) for task in s.tasks for part in ("all", f"all{BY_DEGREE}", *PARTS)]
     work = bind_place(measure_best, s.where, s.folder)
     rows = run_cells(
         s.folder / "best.csv", BEST_FIELDS, cells, work, uses=CHOOSING, jobs=s.jobs, reuse=s.reuse
     )
     best = {(row["task"], row["algorithms"]): float(row["ari"]) for row in rows}
-    ours = collect_choices(s, ["all"], TIES)
+    ours = collect_choices(s, ["all"], TIES) | collect_choices(s, [f"all{BY_DEGREE}"], ["random"])
     fields = (
-        "task", "best", "best_paper", "random", "random_error", "agreement", "agreement_error", "paper",
-        "picked_random", "picked_agreement", "picked_paper", "runs",
+        "task", "best", "best_by_degree", "best_paper", "random", "random_error", "agreement",
+        "agreement_error", "by_degree", "by_degree_error", "paper", "picked_random", "picked_agreement",
+        "picked_by_degree", "picked_paper", "runs",
     )  # fmt: skip
-    lines = [(*table4_line(task, best[task, "all"], ours), str(s.runs)) for task in s.tasks]
+    lines = [(*table4_line(task, best, ours), str(s.runs)) for task in s.tasks]
     write_csv(s.folder / "table4.csv", fields, lines)
     print(f"\nTable IV: {CONSTRAINTS} constraints, {s.runs} runs; ties at random as printed, or by our rule")
     print(format_table(fields, lines))
@@ -160,14 +162,16 @@ def table4(options: argparse.Namespace) -> int:
     return 0
 
 
-def table4_line(task: str, best: float, ours: Chosen) -> tuple[str, ...]:
-    by = {tie: ours[task, "all", tie] for tie in TIES}
+def table4_line(task: str, best: Mapping[tuple[str, str], float], ours: Chosen) -> tuple[str, ...]:
+    end = f"all{BY_DEGREE}"
+    by = {tie: ours[task, "all", tie] for tie in TIES} | {BY_DEGREE: ours[task, end, "random"]}
     means = {tie: average_ari(rows) for tie, rows in by.items()}
     theirs = find_printed("cobs_table4.csv", task)
     return (
-        task, f"{best:.3f}", theirs["best"] if theirs else "",
-        *means["random"].texts(3), *means["agreement"].texts(3), theirs["cobs"] if theirs else "",
-        count_algorithms(by["random"]), count_algorithms(by["agreement"]),
+        task, f"{best[task, 'all']:.3f}", f"{best[task, end]:.3f}", theirs["best"] if theirs else "",
+        *means["random"].texts(3), *means["agreement"].texts(3), *means[BY_DEGREE].texts(3),
+        theirs["cobs"] if theirs else "",
+        *(count_algorithms(by[tie]) for tie in ("random", "agreement", BY_DEGREE)),
         "/".join(theirs[name] for name in PICKED) if theirs else "",
     )  # fmt: skip
 
@@ -190,7 +194,7 @@ def table3(options: argparse.Namespace) -> int:
             reuse=s.reuse,
         )
     }
-    by_cobs = collect_choices(s, PICKED, TIES)
+    by_cobs = collect_choices(s, [*PICKED, f"spectral{BY_DEGREE}"], TIES)
     lines = []
     for task in s.tasks:
         theirs = find_printed("cobs_table3.csv", task)

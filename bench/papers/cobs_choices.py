@@ -79,9 +79,9 @@ def choose_by_satisfied(problem: Problem) -> Iterator[tuple[str, int]]:
     yield "2 to 9 clusters", choose_best({k: -n for k, n in broken.items() if k < NUMBERS[-1]})
 
 
-def choose_by_folds(problem: Problem) -> Iterator[tuple[str, int]]:
+def choose_by_folds(problem: Problem, *, with_pairs: bool = True) -> Iterator[tuple[str, int]]:
     """By cross-validation, with folds of rows or of pairs, by both F-measures or that of must-links."""
-    for draw_folds, name in ((draw_row_folds, LETTER), (draw_pair_folds, "folds of pairs")):
+    for draw_folds, name in FOLDS_OF[: 1 + with_pairs]:
         found: dict[int, list[tuple[float, float]]] = {k: [] for k in NUMBERS}
         for training, test in draw_folds(problem.constraints, problem.run):
             for k, of_folds in found.items():
@@ -131,6 +131,9 @@ def draw_pair_folds(constraints: Constraints, seed: int) -> Iterator[tuple[Const
         yield training, test
 
 
+FOLDS_OF = ((draw_row_folds, LETTER), (draw_pair_folds, "folds of pairs"))
+
+
 def measure_f(test: Constraints, labels: np.ndarray) -> tuple[float, float]:
     """F of must-links and of cannot-links; NaN for a kind that the test lacks."""
     must, cannot = (
@@ -142,18 +145,27 @@ def measure_f(test: Constraints, labels: np.ndarray) -> tuple[float, float]:
     return f_must, f_cannot
 
 
-def choose_by_gap(problem: Problem) -> Iterator[tuple[str, int]]:
-    """By the widest gap between eigenvalues, as it is or as a share of the next one; or always 2 or 3.
-
-    The letter divides by the next eigenvalue, too, but adds a little to it, so that no gap near zero is wide.
-    """
-    weights = build_neighbour_graph(problem.X, problem.constraints, NEIGHBOURS).weights
+def list_eigenvalues(X: np.ndarray, constraints: Constraints) -> np.ndarray:
+    """List the first eigenvalues of the graph that COSC cuts, ascending."""
+    weights = build_neighbour_graph(X, constraints, NEIGHBOURS).weights
     placed = embed_graph(weights, min(NUMBERS.stop, weights.shape[0]))
     assert placed is not None
-    values = laplacian_eigenvalues(weights, placed)
-    gaps = np.diff(values)[1:]
-    yield "widest gap", 2 + int(gaps.argmax())
-    yield "widest gap as a share", 2 + int((gaps / values[2:]).argmax())
+    return laplacian_eigenvalues(weights, placed)
+
+
+def find_widest_share(values: np.ndarray) -> int:
+    """Find the number of clusters after which the gap is the largest share of the next eigenvalue.
+
+    The default of COSC adds a little to that eigenvalue, so that no gap near zero is wide.
+    """
+    return 2 + int((np.diff(values)[1:] / values[2:]).argmax())
+
+
+def choose_by_gap(problem: Problem) -> Iterator[tuple[str, int]]:
+    """By the widest gap between eigenvalues, as it is as a share of the next (letter), or always 2 or 3."""
+    values = list_eigenvalues(problem.X, problem.constraints)
+    yield "widest gap", 2 + int(np.diff(values)[1:].argmax())
+    yield LETTER, find_widest_share(values)
     yield "2 clusters", 2
     yield "3 clusters", 3
 

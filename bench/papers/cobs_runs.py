@@ -37,6 +37,7 @@ TASKS = (
     "wine", "dermatology", "iris", "ionosphere", "breast-cancer-wisconsin",
     "ecoli", "optdigits389", "segmentation", "hepatitis", "glass",
 )  # fmt: skip
+BY_DEGREE = " by degree"  # ends the name of algorithms: rows are placed as scikit-learn did until 2017
 PARTS = ("k-means", "DBSCAN", "spectral, nearest neighbours", "spectral, Gaussian")
 
 SUPERVISED = 0.7
@@ -64,10 +65,11 @@ class Place(NamedTuple):
 @cache
 def pool_of(name: str, place: Place, algorithms: str = "all") -> Pool:
     """The 931 clusterings of a task, or those of one algorithm; kept on disk for this code."""
-    if algorithms != "all":
-        return select_algorithms(pool_of(name, place), algorithms)
-    code = fingerprint("build_pool")
-    return build_pool(load(name, place.source).X, "paper", 0, cache=place.pools / code)
+    end = BY_DEGREE * algorithms.endswith(BY_DEGREE)
+    if start := algorithms.removesuffix(BY_DEGREE).removeprefix("all"):
+        return select_algorithms(pool_of(name, place, f"all{end}"), start)
+    preset = replace(PRESETS["paper"], by_degree=bool(end))
+    return build_pool(load(name, place.source).X, preset, 0, cache=place.pools / fingerprint("build_pool"))
 
 
 def select_algorithms(pool: Pool, start: str) -> Pool:

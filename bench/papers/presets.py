@@ -76,6 +76,24 @@ def selection(make: Callable[..., Any], **setting: Any) -> Callable[..., Any]:
     return lambda _, random_state: make(**setting, cache=make_pool_folder().name, random_state=random_state)
 
 
+class MappedKMeans:
+    """k-means of rows that a metric learner has mapped."""
+
+    def __init__(self, learner: Any, k: int, seed: int) -> None:
+        self.learner = learner
+        self.k_means = KMeans(k, n_init=10, random_state=seed)
+
+    def fit(self, X: np.ndarray, *, constraints: lw.Constraints) -> MappedKMeans:
+        """Learn the metric, and cluster under it."""
+        self.labels_ = self.k_means.fit_predict(self.learner.fit_transform(X, constraints=constraints))
+        return self
+
+
+def metric(make: Callable[..., Any], **setting: Any) -> Callable[..., Any]:
+    """A metric learner, before k-means."""
+    return lambda k, random_state: MappedKMeans(make(**setting, random_state=random_state), k, random_state)
+
+
 def tree(make: Callable[..., Any], **setting: Any) -> Callable[..., Any]:
     """ClusILC, which draws nothing."""
     return lambda k, random_state: make(k, **setting)
@@ -196,6 +214,64 @@ STUDIES = {
         PAIRS,
         measure_ari,
         ("COPKMeans", "Constraints"),
+    ),
+    "boost_cluster": Study(
+        {
+            "default": lw.BoostCluster,
+            "center=False": change(lw.BoostCluster, center=False),
+            "whiten=False": change(lw.BoostCluster, whiten=False),
+            "scale_directions=True": change(lw.BoostCluster, scale_directions=True),
+            "fallback=False": change(lw.BoostCluster, fallback=False),
+            "paper()": lw.BoostCluster.paper,
+        },
+        BOOSTING,
+        measure_nmi,
+        ("BoostCluster", "Constraints"),
+    ),
+    "kernel_boost": Study(
+        {
+            "default": lw.KernelBoost,
+            "with_cannot_links=False": change(lw.KernelBoost, with_cannot_links=False),
+            "n_components=1000": change(lw.KernelBoost, n_components=1000),
+        },
+        BOOSTING,
+        measure_nmi,
+        ("KernelBoost", "Constraints"),
+    ),
+    "spcl": Study(
+        {
+            "default": lw.SPCL,
+            "skip_constant=True": change(lw.SPCL, skip_constant=True),
+            "sigma=1": change(lw.SPCL, sigma=1.0),
+        },
+        BOOSTING,
+        measure_nmi,
+        ("SPCL", "Constraints"),
+    ),
+    "cosc": Study(
+        {
+            "default": lw.COSC,
+            "max_nodes=None": change(lw.COSC, max_nodes=None),
+            "n_runs=5": change(lw.COSC, n_runs=5),
+            'search="program"': change(lw.COSC, search="program"),
+            "authors()": lw.COSC.authors,
+        },
+        PAIRS,
+        measure_ari,
+        ("COSC", "Constraints"),
+    ),
+    "itml": Study(
+        {
+            "default": metric(lw.ITML),
+            'bounds="histogram"': metric(lw.ITML, bounds="histogram"),
+            "tol=0.01": metric(lw.ITML, tol=0.01),
+            "max_projections=100000": metric(lw.ITML, max_projections=100_000),
+            'order="random"': metric(lw.ITML, order="random"),
+            "authors()": metric(lw.ITML.authors),
+        },
+        BOOSTING,
+        measure_nmi,
+        ("ITML", "Constraints"),
     ),
     "feature_weights": Study(
         {

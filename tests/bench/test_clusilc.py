@@ -144,6 +144,10 @@ def test_cop_k_means_starts_at_ends_of_cannot_links():
     c = lw.Constraints(4, [(0, 3)], [(0, 1)])
     starts = clusilc_runs.draw_starts(np.array([[0.0], [1.0], [9.0], [10.0]]), c, 2, 0)
     assert sorted(starts.ravel().tolist()) == [1.0, 5.0]
+    apart = lw.Constraints(6, [], [(0, 1), (1, 2), (4, 5)])  # the last start is free, its partner is one
+    for seed in range(8):
+        three = set(clusilc_runs.draw_starts(np.arange(6.0)[:, None], apart, 3, seed).ravel().astype(int))
+        assert three == {0, 1, 2} or three > {4, 5}
     few = lw.Constraints(3, [(0, 1), (1, 2)])
     assert clusilc_runs.draw_starts(np.array([[0.0], [1.0], [5.0]]), few, 2, 0).tolist() == [[2.0], [2.0]]
 

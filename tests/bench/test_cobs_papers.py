@@ -103,6 +103,15 @@ def test_a_pool_is_the_sum_of_its_parts(place):
             assert np.array_equal(part.clustering(candidate.clustering), whole.clustering(twin.clustering))
 
 
+@pytest.mark.slow(nightly=True)
+def test_a_pool_by_degree_differs_in_spectral_clustering_alone(place):
+    for part in PARTS:
+        plain, by_degree = (pool_of("wine", place, f"{part}{end}") for end in ("", cobs_runs.BY_DEGREE))
+        assert [c[:2] for c in plain.candidates] == [c[:2] for c in by_degree.candidates]
+        same = len(plain) == len(by_degree) and np.array_equal(plain.labels, by_degree.labels)
+        assert same == (not part.startswith("spectral"))
+
+
 def test_a_pool_is_built_once(place, monkeypatch):
     pool_of("wine", place)
     pool_of.cache_clear()
@@ -185,9 +194,10 @@ def test_table3_has_a_line_for_each_method(tmp_path, capsys):
     lines = rows_of(tmp_path / "cobs_quick" / "table3.csv")
     assert [line["method"] for line in lines] == [*cobs.COLUMNS, *cobs.COLUMNS]
     for line in lines:
-        assert (line["paper"] == "") == (line["task"] != "wine" or line["method"].startswith("dbscan_DBCV_"))
-        assert (line["letter_error"] != "") == line["method"].endswith("COBS")
-        assert (line["letter"] == line["default"]) or line["method"].endswith("COBS")
+        is_ours = line["method"].startswith("dbscan_DBCV_") or line["method"].endswith("by_degree")
+        assert (line["paper"] == "") == (line["task"] != "wine" or is_ours)
+        assert (line["letter_error"] != "") == ("COBS" in line["method"])
+        assert (line["letter"] == line["default"]) or "COBS" in line["method"]
     assert "as printed, with our defaults" in capsys.readouterr().out
 
 

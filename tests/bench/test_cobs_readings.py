@@ -124,10 +124,23 @@ def test_readings_are_written(task, tmp_path, capsys):
     assert gaps["cosc_eigen", "2 clusters"]["figures"] == "2"
     assert cobs_readings.is_told(LETTER, "2 to 9 clusters")
     assert not cobs_readings.is_told("full metrics", "folds of pairs")
-    assert cobs_readings.is_told(LETTER, "2 to 9 clusters")
-    assert not cobs_readings.is_told("full metrics", "folds of pairs")
-    kinds = cobs_readings.list_cells(["wine"], ["mpck: ten starts"], [WHOLE, FOLDED], 1)
-    assert [cell[2] for cell in kinds] == [WHOLE]
+    assert cobs_readings.is_told("WekaUT", "F of must-links")
+    assert not cobs_readings.is_told("WekaUT", "true number")
+    kinds = cobs_readings.list_cells(["wine"], ["mpck: ten starts"], [WHOLE, FOLDED], range(5, 7))
+    assert [cell[2:] for cell in kinds] == [(WHOLE, "5"), (WHOLE, "6")]
+
+
+@pytest.mark.parametrize("program", ["mpck: WekaUT", "cosc: COSC 1.1"])
+def test_programs_have_folds_of_rows_only(task, program):
+    found = json.loads(cobs_readings.measure(("wine", program, FOLDED, "5"), data.Source())["found"])
+    assert {key.partition("|")[2] for key in found} == {
+        LETTER, "2 to 9 clusters", "F of must-links", "true number",
+    }  # fmt: skip
+
+
+def test_the_widest_share_is_that_of_the_next_eigenvalue():
+    assert cobs_choices.find_widest_share(np.array([0.0, 0.001, 0.01, 0.5, 0.9, 1.0])) == 3
+    assert cobs_choices.find_widest_share(np.array([0.0, 1e-6, 1e-3, 0.5, 0.9, 1.0])) == 2
 
 
 def test_without_data_nothing_is_run(monkeypatch):

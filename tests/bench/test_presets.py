@@ -22,15 +22,29 @@ CLASSES = {
     "feature_weights": "FeatureWeightClustering",
     "active_feature_weights": "ActiveFeatureWeights",
     "clusilc": "ClusILC",
+    "boost_cluster": "BoostCluster",
+    "itml": "ITML",
+    "cosc": "COSC",
     "cobras": "COBRAS",
     "cobra": "COBRA",
     "cobs": "COBS",
     "active_cobs": "ActiveCOBS",
 }
 
+UNSET = ("kernel_boost", "spcl")  # without a preset
 CHEAP = [
     (method, setting)
-    for method in ("ckm", "mpckmeans", "copkmeans", "clusilc", "cobra")
+    for method in (
+        "ckm",
+        "mpckmeans",
+        "copkmeans",
+        "clusilc",
+        "cobra",
+        "boost_cluster",
+        "itml",
+        "spcl",
+        "cosc",
+    )
     for setting in presets.STUDIES[method].settings
 ]
 
@@ -53,9 +67,9 @@ def test_every_setting_has_a_score(folder, method, setting):
 
 
 def test_the_first_setting_is_the_default_and_the_presets_are_there():
-    for study in presets.STUDIES.values():
+    for method, study in presets.STUDIES.items():
         assert next(iter(study.settings)) == "default"
-        assert "paper()" in study.settings
+        assert ({"paper()", "authors()"} & set(study.settings) == set()) == (method in UNSET)
         assert set(study.uses) <= set(dir(lw))
 
 

@@ -184,6 +184,19 @@ def test_a_cluster_may_be_several_boxes():
     assert same_partition(model.labels_, np.repeat([0, 1, 0], 20))
 
 
+@pytest.mark.parametrize("make", [lw.ClusILC, lw.ClusILC.authors])
+def test_a_cluster_may_have_the_shape_of_an_l(make):
+    """As in Figure 1 of the paper: without constraints the arms of the L are two clusters."""
+    rng = np.random.default_rng(0)
+    low, high = np.array([[0, 1], [0, 0], [2, 2]]), np.array([[1, 4], [4, 1], [4, 4]])
+    y = np.repeat([0, 0, 1], 40)
+    X = rng.uniform(np.repeat(low, 40, axis=0), np.repeat(high, 40, axis=0))
+    model = make(2).fit(X, constraints=lw.Constraints.sample(y, 60, random_state=0))
+    assert same_partition(model.labels_, y)
+    assert model.n_leaves_ > model.n_clusters_ == 2
+    assert not same_partition(lw.ClusILC(3).fit(X).labels_, y)
+
+
 def test_a_wider_beam_is_never_worse():
     X, y = load_wine(return_X_y=True)
     c = lw.Constraints.sample(y, 60, 3)

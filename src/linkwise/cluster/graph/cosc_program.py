@@ -36,7 +36,7 @@ _PRICE_STEP = 0.1
 _SAME_CUT = 1e-8
 
 
-class Split(NamedTuple):
+class PartCut(NamedTuple):
     """A set of nodes that is cut off from its part."""
 
     nodes: Nodes
@@ -55,7 +55,7 @@ def divide_as_program(
     """Cut the whole, then again and again one of its parts; return the sum of cut / vol, and the labels."""
     labels = np.zeros(len(problem.volume), dtype=np.int32)
     degree = np.asarray(problem.weights.sum(axis=0)).ravel()
-    splits: dict[int, Split] = {}
+    splits: dict[int, PartCut] = {}
     values, separated = [0.0], 0
     for made in range(1, k):
         for label in sorted(set(range(made)) - set(splits)):
@@ -73,7 +73,7 @@ def divide_as_program(
 
 
 def _choose_part(
-    splits: dict[int, Split], values: list[float], separated: int, q: int, k: int, m: int
+    splits: dict[int, PartCut], values: list[float], separated: int, q: int, k: int, m: int
 ) -> int:
     """Choose the part that is cut next."""
     made = len(values)
@@ -118,10 +118,10 @@ class _Part(NamedTuple):
 
 def _split_part(
     problem: CutProblem, degree: Floats, nodes: Nodes, k: int, rng: np.random.Generator, max_iter: int
-) -> Split:
+) -> PartCut:
     """Find the cut of a part of least value in the whole graph."""
     if len(nodes) == 1:
-        return Split(nodes[:0], (np.inf, np.inf), 0, 1)
+        return PartCut(nodes[:0], (np.inf, np.inf), 0, 1)
     count, number = connected_components(problem.weights[nodes][:, nodes], directed=False)
     found = [nodes[number == c] for c in range(count)] if count > 1 else []
     for c in range(count):
@@ -142,7 +142,7 @@ def _weigh_leaving(problem: CutProblem, degree: Floats, nodes: Nodes) -> float:
     return max(float(degree[nodes].sum()) - inside, 0.0)
 
 
-def _describe_split(problem: CutProblem, degree: Floats, nodes: Nodes, off: Nodes) -> Split:
+def _describe_split(problem: CutProblem, degree: Floats, nodes: Nodes, off: Nodes) -> PartCut:
     kept = np.setdiff1d(nodes, off)
     if kept[0] != nodes[0]:
         kept, off = off, kept
@@ -152,7 +152,7 @@ def _describe_split(problem: CutProblem, degree: Floats, nodes: Nodes, off: Node
     values = [
         _weigh_leaving(problem, degree, each) / float(problem.volume[each].sum()) for each in (kept, off)
     ]
-    return Split(off, (values[0], values[1]), int(np.count_nonzero(one * other == 2)), len(nodes))
+    return PartCut(off, (values[0], values[1]), int(np.count_nonzero(one * other == 2)), len(nodes))
 
 
 def _cut_part(part: _Part, allowed: int, rng: np.random.Generator, max_iter: int) -> Nodes:
