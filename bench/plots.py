@@ -26,6 +26,8 @@ class Panel(NamedTuple):
         Where the curves are known; from question 1 on, one by one, by default.
     errors : dict of ndarray
         Standard errors of curves, drawn as bands.
+    xlabel : str, optional
+        In place of that of all panels.
     """
 
     title: str
@@ -34,6 +36,7 @@ class Panel(NamedTuple):
     lower_is_better: bool = False
     at: Sequence[int] | None = None
     errors: Mapping[str, np.ndarray] = {}
+    xlabel: str | None = None
 
 
 def plot_panels(
@@ -83,7 +86,7 @@ def _draw(axes: Any, panel: Panel, xlabel: str, names: Sequence[str]) -> dict[st
         if name in panel.errors:
             error = panel.errors[name]
             axes.fill_between(at, curve - error, curve + error, color=colour, alpha=0.2, linewidth=0)
-    axes.set(title=panel.title, xlabel=xlabel, ylabel=panel.ylabel)
+    axes.set(title=panel.title, xlabel=panel.xlabel or xlabel, ylabel=panel.ylabel)
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(axis="y", alpha=0.25)
     if panel.lower_is_better:

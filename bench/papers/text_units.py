@@ -49,11 +49,11 @@ def find_file(folder: Path, name: str) -> Path | None:
     return next((file for file in files if file.is_file()), None)
 
 
-def read_texts(file: Path, seed: int) -> tuple[list[str], list[str]]:
+def read_texts(file: Path, seed: int, most: int = N_ROWS) -> tuple[list[str], list[str]]:
     """Random rows of a file: their texts and their classes."""
     with gzip.open(file, "rt", encoding="utf-8") as lines:
         rows = [json.loads(line) for line in lines]
-    drawn = np.random.default_rng(seed).permutation(len(rows))[:N_ROWS]
+    drawn = np.random.default_rng(seed).permutation(len(rows))[:most]
     return [rows[at]["text"] for at in drawn], [rows[at]["class"] for at in drawn]
 
 

@@ -1,4 +1,4 @@
-"""Time and memory of record linkage: reading records, candidates, and features of pairs.
+"""Time and memory of record linkage: reading records, candidates, features of pairs, and questions.
 
     python -m bench run speed_records --music DIR [--sizes 10000 1000000] [--quick] [--keep] [--out DIR]
 
@@ -36,9 +36,11 @@ SIZES = (10_000, 100_000, 1_000_000)
 QUICK = (2_000,)
 WORDS = ("title", "album", "artist")  # columns of which words are exchanged
 MOST_MEASURED = 1_000_000  # pairs whose features are measured
-STEPS = ("records", "candidates", "features")
+N_ROUNDS = 30
+STEPS = ("records", "candidates", "features", "first")
 FIELDS = (
-    "n", *(f"{step}_{what}" for step in STEPS for what in ("s", "cpu_s", "MiB")), "pairs_a_row", "recall"
+    "n", *(f"{step}_{what}" for step in STEPS for what in ("s", "cpu_s", "MiB")), "pairs_a_row", "recall",
+    "round_s", "longest_round_s",
 )  # fmt: skip
 
 
@@ -108,10 +110,14 @@ def measure(folder: Path) -> dict[str, float]:
     import numpy as np
     import polars as pl
 
+    from linkwise import RecordLinkage, TruthOracle
+    from linkwise.constraints.evidence import Evidence
     from linkwise.learn.records.candidates import find_candidates
     from linkwise.learn.records.features import measure_pairs
     from linkwise.learn.records.match_prior import chance_of_cosine
+    from linkwise.learn.records.pairs import prepare_records
     from linkwise.learn.records.records import make_records
+    from linkwise.learn.run import Run
 
     frame = nw.from_native(pl.read_parquet(folder / "rows.parquet"))
     song = np.load(folder / "songs.npy")
@@ -132,6 +138,21 @@ def measure(folder: Path) -> dict[str, float]:
     found["pairs_a_row"] = len(pairs) / len(song)
     found["recall"] = float((song[pairs.first] == song[pairs.second]).sum() / (size * (size - 1) // 2).sum())
     time_step("features", measure_pairs, records, pairs.first[:MOST_MEASURED], pairs.second[:MOST_MEASURED])
+    del pairs
+
+    def begin() -> Run:
+        prepared, rows = prepare_records(records, 0, None), np.arange(float(len(song)))[:, None]
+        run = Run(RecordLinkage(random_state=0), rows, Evidence(len(song)), 0, prepared=prepared)
+        assert run.question is not None, "some pairs are in doubt"
+        return run
+
+    run, oracle, rounds = time_step("first", begin), TruthOracle(song), []
+    while len(rounds) < N_ROUNDS and (question := run.question) is not None:
+        start = perf_counter()
+        run.answer(oracle(question.first, question.second))
+        _ = run.question
+        rounds.append(perf_counter() - start)
+    found |= {"round_s": float(np.median(rounds)), "longest_round_s": max(rounds)}
     return found
 
 
