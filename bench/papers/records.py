@@ -23,7 +23,15 @@ from scipy.sparse import coo_array
 
 import linkwise
 from bench.harness import add_common_options, find_source, format_table, out_folder, run_cells
-from bench.papers.records_sets import SETS, find_table, leave_out, read_classes, read_frame, read_records
+from bench.papers.records_sets import (
+    ORIGIN,
+    SETS,
+    find_table,
+    leave_out,
+    read_classes,
+    read_frame,
+    read_records,
+)
 from bench.results import write_csv
 from bench.suites.cell_store import Cell, Row
 from linkwise import RecordLinkage, TruthOracle
@@ -109,10 +117,10 @@ def measure(cell: Cell, checkouts: Path) -> Row:
     name, wrong, run = cell
     classes, rate = read_classes(name, checkouts), float(wrong)
     oracle = TruthOracle(classes, noise=rate, random_state=int(run))
-    learner = RecordLinkage(random_state=int(run))
+    learner = RecordLinkage(origin=SETS[name].origin, random_state=int(run))
     leave_out(name)
     frame = read_frame(name, checkouts)
-    texts = frame.select(pl.col(pl.String)).columns
+    texts = frame.select(pl.col(pl.String).exclude("id", ORIGIN)).columns
     table = linkwise.read(frame, id="id", as_is=True, text=texts).table
     evidence = make_evidence(len(classes), None, None if rate else 0)
     prepared, seed = learner.prepare_table(table, int(run)), resolve_seed(int(run))

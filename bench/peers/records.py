@@ -41,7 +41,7 @@ def measure(cell: Cell, python: str, checkouts: Path) -> Row:
     texts = {
         column: ["" if value is None else str(value) for value in frame[column].to_list()]
         for column in frame.columns
-        if column != "id"
+        if column not in ("id", SETS[name].origin)
     }
     problem = {
         "program": program,

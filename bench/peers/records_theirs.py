@@ -8,6 +8,7 @@ answer. Splink learns without answers, and is told how many pairs match. Both co
 they advise, and their groups are those at a probability of one half.
 """
 
+import io
 import json
 import logging
 import random
@@ -31,18 +32,22 @@ def link_by_dedupe(problem):
         dedupe.variables.String(name, has_missing=any(not text[name] for text in texts.values()))
         for name in names
     ]
-    linker = dedupe.Dedupe(variables, num_cores=0, in_memory=True)
-    linker.prepare_training(texts)
-    found, kinds = {}, set()
+    asking = dedupe.Dedupe(variables, num_cores=0, in_memory=True)
+    asking.prepare_training(texts)
+    found, told = {}, {"match": [], "distinct": []}
     for n in range(1, max(problem["at"]) + 1):
-        pair = linker.uncertain_pairs()[0]
+        pair = asking.uncertain_pairs()[0]
         is_match = classes[pair[0]["row"]] == classes[pair[1]["row"]]
-        kinds.add(is_match)
-        linker.mark_pairs({"match": [pair] * is_match, "distinct": [pair] * (not is_match)})
-        if n in problem["at"] and len(kinds) == 2:
+        kind = "match" if is_match else "distinct"
+        told[kind].append(pair)
+        asking.mark_pairs({"match": [], "distinct": [], kind: [pair]})
+        if n in problem["at"] and all(told.values()):
+            linker = dedupe.Dedupe(variables, num_cores=0, in_memory=True)  # training ends the questions
+            linker.prepare_training(texts, io.StringIO(json.dumps(told)))
             linker.train()
             groups = linker.partition(texts, THRESHOLD)
             found[n] = number_groups((rows for rows, _ in groups), len(classes))
+            print(f"dedupe, {n} answers", file=sys.stderr, flush=True)
     return found
 
 

@@ -48,6 +48,21 @@ def test_matches_are_read(checkouts):
     assert [column.name for column in records_sets.read_records("song_title", checkouts).columns] == ["title"]
 
 
+def test_two_tables_are_read_as_one_with_their_origin(checkouts):
+    folder = checkouts / records_sets.TWO_TABLES / "D1"
+    folder.mkdir(parents=True)
+    head = "id|http://shop#name|http://shop#street\n"
+    (folder / "rest1.csv").write_text(f"{head}0|la grotta|high street\n1|fenix|elm road\n")
+    (folder / "rest2.csv").write_text(f"{head}0|asian|mill lane\n1|la grota|high street\n")
+    (folder / "gt.csv").write_text("D1|D2\n0|1\n")
+    frame = records_sets.read_frame("restaurants", checkouts)
+    assert frame.columns == ["id", "name", "street", records_sets.ORIGIN]
+    assert records_sets.read_classes("restaurants", checkouts).tolist() == [0, 1, 2, 0]
+    found = records_sets.read_records("restaurants", checkouts)
+    assert [column.name for column in found.columns] == ["name", "street"]
+    assert found.origin.tolist() == [0, 0, 1, 1]
+
+
 def test_scores_are_those_of_the_definitions():
     perfect = records.score(np.array([0, 0, 1, 2]), np.array([5, 5, 3, 4], dtype=np.int32))
     assert set(perfect.values()) == {1.0}
