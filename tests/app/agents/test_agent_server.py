@@ -4,15 +4,22 @@ import asyncio
 import base64
 import io
 import json
+import re
+import socket
 import sys
+from contextlib import asynccontextmanager, contextmanager
+from signal import SIGINT
 
+import httpx2
 import pytest
 from mcp import Client, MCPError, StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
 from mcp_types import ElicitResult, Implementation
 from PIL import Image
 
 from linkwise.app.agents.agent_server import create_server
 from linkwise.session.session import Session
+from running_command import start_command
 
 TOOLS = {
     "next_questions", "next_set", "answer", "sort", "undo", "ask_person", "status", "explain", "export",
@@ -173,6 +180,67 @@ def test_questions_may_be_asked_side_by_side(open_tools):
         assert (await call(client, "status"))["unsure"] == len(questions) == 4  # of one agent
 
     talk(create_server(open_tools(), "ann"), script)
+
+
+@contextmanager
+def serve(fruit, *options, **environment):
+    """Serve over HTTP; the command, the address and the token that it tells."""
+    with start_command("mcp", fruit.path, "--port", "0", *options, **environment) as server:
+        try:
+            told = []
+            while "Ctrl-C" not in (line := server.stderr.readline()):
+                assert line, told
+                told.append(line)
+            text = " ".join(told)
+            yield (
+                server,
+                re.search(r"http://127\.0\.0\.1:\d+/mcp", text)[0],
+                re.search(r"Bearer (\S+)", text)[1],
+            )
+        finally:
+            server.send_signal(SIGINT)
+
+
+@asynccontextmanager
+async def reach(address, token):
+    """A client that sends a token."""
+    async with httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}) as http:
+        async with Client(streamable_http_client(address, http_client=http)) as client:
+            yield client
+
+
+def test_agents_answer_over_http(fruit):
+    async def answer(address, token):
+        async with reach(address, token) as client:
+            assert {tool.name for tool in (await client.list_tools()).tools} == TOOLS
+            (question,) = (await call(client, "next_questions"))["questions"]
+            await call(client, "answer", question_id=question["question_id"], answer="same")
+
+    with serve(fruit, "--source", "ann", LINKWISE_AGENT_TOKEN="of-this-test") as (server, address, token):
+        assert token == "of-this-test"
+        asyncio.run(answer(address, token))
+        asyncio.run(answer(address, token))
+    assert server.returncode == 130
+    with Session.open(fruit.session) as session:
+        assert [event.source for event in session.history] == ["ann", "ann"]
+
+
+def test_only_a_client_with_the_token_is_heard(fruit):
+    with serve(fruit) as (_, address, token):
+        for headers in ({}, {"Authorization": "Bearer"}, {"Authorization": f"Bearer {token}x"}):
+            refused = httpx2.post(address, json={}, headers=headers)
+            assert (refused.status_code, "Authorization" in refused.text) == (401, True)
+        right = {"Authorization": f"Bearer {token}"}
+        elsewhere = httpx2.post(address, json={}, headers={**right, "Host": "evil.example"})
+        assert elsewhere.status_code == 421, "a page of another site cannot name this machine"
+
+
+def test_a_port_in_use_is_named(fruit, linkwise):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        done = linkwise("mcp", fruit.path, "--port", str(taken.getsockname()[1]))
+    assert done.exit_code == 2
+    assert "cannot be used" in " ".join(done.stderr.split())
+    assert "Pass another --port." in " ".join(done.stderr.split())
 
 
 def test_wrong_options_of_agents(fruit, linkwise):

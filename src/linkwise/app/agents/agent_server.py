@@ -1,4 +1,4 @@
-"""A server of the Model Context Protocol: the tools of an agent over the standard input and output.
+"""A server of the Model Context Protocol: the tools of an agent over stdin and stdout, or over HTTP.
 
 The annotations are values, not text, because one of them names a local function.
 """

@@ -98,6 +98,18 @@ Port = Annotated[
         rich_help_panel=OF_PAGE,
     ),
 ]
+AgentPort = Annotated[
+    int | None,
+    typer.Option(
+        "--port",
+        min=0,
+        max=65535,
+        metavar="N",
+        help="serve agents over HTTP, 0: a free port  [default: stdin]",
+        show_default=False,
+        rich_help_panel=OF_SESSION,
+    ),
+]
 OpensBrowser = Annotated[
     bool,
     typer.Option(
@@ -261,16 +273,18 @@ def mcp_command(
     choice: Annotated[MethodChoice, LEARNER],
     kept: SessionOptions,
     source: Annotated[str | None, option_of(AGENT_NAME)] = None,
+    port: AgentPort = None,
 ) -> None:
     """Let an agent ask and answer about FILE over the Model Context Protocol.
 
-    A program such as a desktop assistant starts this command and talks to it on stdin and stdout. It
-    needs the package mcp: pip install "linkwise[agents]". Every answer is saved at once in
-    FILE.linkwise (or --session PATH), where people and other programs can go on.
+    A program such as a desktop assistant starts this command and talks to it on stdin and stdout. With
+    --port, programs on this machine reach it over HTTP. It needs the package mcp:
+    pip install "linkwise[agents]". Every answer is saved at once in FILE.linkwise (or --session PATH),
+    where people and other programs can go on.
     """
     from linkwise.app.cli.commands.mcp import serve_agents
 
-    serve_agents(file, reading, choice, kept, source)
+    serve_agents(file, reading, choice, kept, source, port)
 
 
 @app.command("cluster", cls=Command)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from linkwise.app.agents.tools import AgentTools
 from linkwise.app.cli.commands.ask import (
@@ -20,11 +21,22 @@ from linkwise.data.reading import Reading
 from linkwise.session.journal.events import check_source
 from linkwise.wording import quote_command
 
+if TYPE_CHECKING:
+    from mcp.server.mcpserver import MCPServer
+
 
 def serve_agents(
-    file: Path, reading: Reading, choice: MethodChoice, kept: SessionOptions, source: str | None = None
+    file: Path,
+    reading: Reading,
+    choice: MethodChoice,
+    kept: SessionOptions,
+    source: str | None = None,
+    port: int | None = None,
 ) -> None:
-    """Serve the session of `file` to an agent until the input ends; answers are stored under `source`."""
+    """Serve the session of `file` to an agent until the input ends; answers are stored under `source`.
+
+    With a port, agents are served over HTTP until Ctrl-C.
+    """
     try:
         from linkwise.app.agents.agent_server import create_server
     except ImportError as error:
@@ -38,7 +50,25 @@ def serve_agents(
     go_on = quote_command("linkwise", "mcp", data, *session_words(data, path))
     with project.session, report_interrupt(project.session, project.path, go_on):
         say_opening(project)
+        server = create_server(AgentTools(project, make_row_reader(project), kept.budget), name)
+        if port is not None:
+            serve_port(server, port)
+            return
         if sys.stdin.isatty():
             say("An agent has to start this command and talk to it. Press Ctrl-C to end it.")
-        tools = AgentTools(project, make_row_reader(project), kept.budget)
-        create_server(tools, name).run()
+        server.run()
+
+
+def serve_port(server: MCPServer[Any], port: int) -> None:
+    """Serve agents of this machine over HTTP."""
+    from linkwise.app.agents.http import serve_over_http
+
+    def tell(address: str, token: str) -> None:
+        say(f"Agents on this machine reach the session at {address}.")
+        say(f"They need the header  Authorization: Bearer {token}")
+        say("Press Ctrl-C to end it.")
+
+    try:
+        serve_over_http(server, port, tell)
+    except OSError as error:
+        raise UsageError(f"Port {port} cannot be used: {error.strerror}. Pass another --port.") from None
