@@ -204,9 +204,12 @@ def serve(fruit, *options, **environment):
 @asynccontextmanager
 async def reach(address, token):
     """A client that sends a token."""
-    async with httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}) as http:
-        async with Client(streamable_http_client(address, http_client=http)) as client:
-            yield client
+    headers = {"Authorization": f"Bearer {token}"}
+    async with (
+        httpx2.AsyncClient(headers=headers) as http,
+        Client(streamable_http_client(address, http_client=http)) as client,
+    ):
+        yield client
 
 
 def test_agents_answer_over_http(fruit):
