@@ -24,7 +24,8 @@ from running_command import start_command
 TOOLS = {
     "next_questions", "next_set", "answer", "sort", "undo", "ask_person", "status", "explain", "export",
 }  # fmt: skip
-MODES = ("auto", "legacy")  # the present protocol, and the one before it
+MODES = ("auto", pytest.param("legacy", marks=pytest.mark.slow(nightly=True)))
+"""The present protocol, and the one before it."""
 
 
 def talk(server, script, mode="auto", **client):
