@@ -200,7 +200,8 @@ def main(arguments: list[str] | None = None) -> int:
         for version, told in zip(VERSIONS, VERSIONS_TOLD, strict=True)
         if all(any(method == wanted for _, method, _ in cells) for wanted in list_needed(version))
     ]
-    claims = check_claims(cells, read_rows(drawn / "figure2.csv"), read_rows(drawn / "figure3.csv"))
+    curves, shares = (read_rows(drawn / f"figure{number}.csv") for number in (2, 3))
+    claims = check_claims(cells, curves, shares, finished)
     claims = keep_earlier(read_rows(out / "claims.csv"), claims, finished)
     write_csv(out / "claims.csv", COLUMNS, claims)
     print(format_table(COLUMNS, claims))

@@ -360,6 +360,12 @@ def test_claims_and_differences_are_written(tmp_path, capsys):
             row["than"]: (row["better"], row["equal"], row["settings"]) for row in csv.DictReader(file)
         }
     assert compared == {"CKM": ("15", "0", "15"), "RCKM": ("15", "0", "15")}
+    write_trials(tmp_path, {place: of for place, of in cells.items() if place[1] not in bckm.OURS})
+    assert bckm_report.main(["--out", str(tmp_path)]) == 0
+    assert "Claims stay as they are of: default" in capsys.readouterr().out
+    with (tmp_path / "bckm" / "claims.csv").open(newline="") as file:
+        again = {row["claim"]: row for row in csv.DictReader(file)}
+    assert again == verdicts
     table = [{"task": t, "method": m, "1 %": "0.5"} for t in ("iris", bckm.SEVEN) for m in ("CKM", "PCP")]
     assert bckm_report.select_ours(table) == [("iris", "CKM", "0.5")]
 
