@@ -114,22 +114,30 @@ def test_random_answers_shift_the_model_and_others_do_not(problem, error_rate):
     doubtful = np.flatnonzero(np.abs(prior) < 2)
     pairs = rng.choice(doubtful, 60, replace=False)
     told = np.r_[np.zeros(40), np.ones(20)]  # on purpose: never a match; at random: always
-    drawn = RandomAnswers(np.arange(40, 60), np.ones(20, dtype=bool), error_rate)
+    drawn = RandomAnswers(pairs[40:], np.ones(20, dtype=bool), error_rate)
     plain, shifted = (fit_pair_model(features, prior, pairs, told, which) for which in (draw_none(), drawn))
     assert plain.shift == 0
     assert shifted.shift > 0.5
     assert np.all(shifted.log_odds[doubtful] > plain.log_odds[doubtful])
 
 
+def test_an_answer_that_follows_shifts_the_model_too(problem):
+    """On a screen, what is answered of a random pair may follow from other pairs."""
+    features, prior, _ = problem
+    doubtful = np.flatnonzero(np.abs(prior) < 2)
+    told, others = doubtful[:20], doubtful[20:40]
+    drawn = RandomAnswers(others, np.ones(20, dtype=bool), 1e-9)
+    assert fit_pair_model(features, prior, told, np.zeros(20), drawn).shift > 0.5
+
+
 def test_one_answer_shifts_the_model_less_if_it_may_be_wrong(problem):
     features, prior, _ = problem
     pairs = np.flatnonzero(np.abs(prior) < 2)[:30]
-    every = np.arange(30)
     moved = []
     for rate in (1e-9, 0.25):
         none, one = (
             fit_pair_model(
-                features, prior, pairs, np.zeros(30), RandomAnswers(every, every < n_yes, rate)
+                features, prior, pairs, np.zeros(30), RandomAnswers(pairs, np.arange(30) < n_yes, rate)
             ).shift
             for n_yes in (0, 1)
         )

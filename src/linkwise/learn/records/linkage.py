@@ -166,7 +166,7 @@ class RecordLinkage(ActiveLearner):
             question, draw = state.open
             answer = yield question
             if draw is not None and answer != "unsure":
-                state.draws = (*state.draws, draw)
+                state.draws = (*state.draws, draw._replace(is_yes=answer == "yes"))
             state.open = None
 
     def gather(
@@ -195,7 +195,8 @@ class RecordLinkage(ActiveLearner):
         draw = None if choice is None else _record_draw(state, choice)
         yield from sorting.order
         if draw is not None and sorting.pile_of.keys() >= {draw.first, draw.second}:
-            state.draws = (*state.draws, draw)
+            is_yes = sorting.pile_of[draw.first] == sorting.pile_of[draw.second]
+            state.draws = (*state.draws, draw._replace(is_yes=is_yes))
         state.learn()
 
     def current_labels(self, state: RecordState) -> Labels:

@@ -82,7 +82,7 @@ class RecordState:
         if len(answers.first) == 0:
             return
         at, pairs = find_pairs(self.pairs, answers.first, answers.second), self.pairs
-        drawn = self._find_drawn(answers)
+        drawn = self._find_drawn()
         told = [*(part.tobytes() for part in (answers.first, answers.second, answers.match, *drawn[:2]))]
         key = blake2b(b"".join(told), digest_size=16).digest(), drawn.error_rate
         model: PairModel = self.problem.memo.get(
@@ -98,13 +98,16 @@ class RecordState:
         self.model, self.grouping = model, None
         self.lean = find_lean(expit(self.log_odds))
 
-    def _find_drawn(self, answers: PairAnswers) -> RandomAnswers:
-        """The answers about pairs that were drawn at random."""
-        n = self.problem.prepared.n_rows
-        drawn = np.array([draw.first * n + draw.second for draw in self.draws], dtype=np.int64)
-        at = np.flatnonzero(np.isin(answers.first * n + answers.second, drawn))
+    def _find_drawn(self) -> RandomAnswers:
+        """The pairs that were drawn at random, and what was answered."""
         may_be_wrong = isinstance(self.evidence, FallibleEvidence)
-        return RandomAnswers(at, answers.is_yes[at], ERROR_RATE if may_be_wrong else expit(-CERTAIN))
+        is_yes = np.array([draw.is_yes for draw in self.draws], dtype=bool)
+        return RandomAnswers(self._place_draws(), is_yes, ERROR_RATE if may_be_wrong else expit(-CERTAIN))
+
+    def _place_draws(self) -> NDArray[np.int64]:
+        """Where the drawn pairs stand among all pairs."""
+        ends = np.array([(draw.first, draw.second) for draw in self.draws], dtype=np.int64).reshape(-1, 2)
+        return find_pairs(self.pairs, ends[:, 0], ends[:, 1])
 
     def recent_rows(self) -> NDArray[np.int64]:
         """The rows of answers that the model does not know yet."""
@@ -149,6 +152,7 @@ class RecordState:
     def quality(self) -> Quality:
         """Precision and recall of the groups."""
         grouping = self.group()
+        answers = grouping.answers
         is_inside = grouping.labels[self.pairs.first] == grouping.labels[self.pairs.second]
         chance = self.match_chances()
         sizes = np.bincount(grouping.labels).astype(np.int64)
@@ -157,16 +161,11 @@ class RecordState:
         usual = float(chance[is_inside].mean()) if is_inside.any() else 0.0
         inside = float(chance[is_inside].sum()) + n_others * usual
         outside = float(chance[~is_inside].sum())
-        return estimate_quality(n_inside, inside, outside, *self._judge_draws())
-
-    def _judge_draws(self) -> tuple[list[RandomPair], NDArray[np.float64], NDArray[np.float64]]:
-        """The drawn pairs that have an answer, their chance of a match without it, and with it."""
-        answers, n = self.group().answers, self.problem.prepared.n_rows
-        place = {key: at for at, key in enumerate((answers.first * n + answers.second).tolist())}
-        draws = [draw for draw in self.draws if draw.first * n + draw.second in place]
-        at = np.array([place[draw.first * n + draw.second] for draw in draws], dtype=np.int64)
-        of_pair = find_pairs(self.pairs, answers.first[at], answers.second[at])
-        return draws, expit(self.unheard[of_pair]), answers.match[at]
+        at = self._place_draws()
+        answered = np.array([draw.is_yes for draw in self.draws], dtype=np.float64)
+        is_direct = np.isin(at, find_pairs(self.pairs, answers.first, answers.second))
+        answered[is_direct] = chance[at[is_direct]]
+        return estimate_quality(n_inside, inside, outside, self.draws, expit(self.unheard[at]), answered)
 
     def confidence(self) -> NDArray[np.float64]:
         """How likely each record is in its group, by the most doubtful decision about it."""

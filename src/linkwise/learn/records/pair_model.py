@@ -64,11 +64,11 @@ class TreePart:
 class RandomAnswers(NamedTuple):
     """Answers about pairs that were drawn at random.
 
-    `at` are their places among all answers, `is_yes` is what they say, and `error_rate` the share of them
+    `pairs` are the numbers of the pairs, `is_yes` is what was answered, and `error_rate` the share of answers
     that may be wrong.
     """
 
-    at: NDArray[np.int64]
+    pairs: NDArray[np.int64]
     is_yes: NDArray[np.bool_]
     error_rate: float
 
@@ -236,7 +236,7 @@ def fit_pair_model(
     chances : ndarray of float64, shape (n_answers,)
         The probability that each is a match: 1 and 0 where answers are right.
     drawn : RandomAnswers
-        Those about pairs that were drawn at random.
+        What was answered about pairs that were drawn at random; on a screen it may follow from other pairs.
 
     Returns
     -------
@@ -270,24 +270,25 @@ def _fit_pair_model(
             held_out.append(np.where(np.isnan(held_by_trees), held, held_by_trees))
     shares = _share_weights(np.array(held_out), chances)
     average = shares @ np.array(held_out)
-    shift, steepness = _calibrate(average[drawn.at], drawn)
     by_kind = shares.reshape(2, -1)  # with constraints and free; logistic and trees
     unscaled = [_unscale(line, centre[1:], scale) for line in lines]
     logistic, every = _mix_lines(unscaled, by_kind[:, 0]), _mix_lines(unscaled, by_kind.sum(axis=1))
     of_trees = by_kind[:, 1].tolist() if forests else []
     parts = tuple(TreePart(*part) for part in zip(forests, of_trees, strict=True) if part[1] > 0)
     model = PairModel(
-        prior_log_odds,
-        shift + steepness * average,
-        features.names,
-        *logistic,
-        every,
-        parts,
-        steepness,
-        shift,
-        centre,
+        prior_log_odds, average, features.names, *logistic, every, parts, scale=1.0, shift=0.0, centre=centre
     )
-    return replace(model, log_odds=model.predict(features, prior_log_odds))
+    log_odds = model.predict(features, prior_log_odds)
+    unheard = log_odds.copy()
+    unheard[pairs] = average
+    shift, steepness = _calibrate(unheard[drawn.pairs], drawn)
+    return replace(
+        model,
+        log_odds=shift + steepness * log_odds,
+        held_out=shift + steepness * average,
+        scale=steepness,
+        shift=shift,
+    )
 
 
 def _measure_scale(features: PairFeatures, prior: Values) -> tuple[Values, Values]:

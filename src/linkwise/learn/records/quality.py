@@ -26,14 +26,15 @@ DEVIATIONS = 1.645  # of an interval that has the true value in nine of ten case
 class RandomPair(NamedTuple):
     """A pair that was drawn at random.
 
-    `first` and `second` are its rows, `drawn` is the chance with which it was drawn, and `is_inside` tells
-    whether both were in one group then.
+    `first` and `second` are its rows, `drawn` is the chance with which it was drawn, `is_inside` tells
+    whether both were in one group then, and `is_yes` what was answered.
     """
 
     first: int
     second: int
     drawn: float
     is_inside: bool
+    is_yes: bool = False
 
 
 class Share(NamedTuple):
