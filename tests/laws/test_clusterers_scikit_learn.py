@@ -28,7 +28,13 @@ def _routing(request):
         yield
 
 
-routing = pytest.mark.parametrize("routing", [False, True], ids=["routing off", "routing on"])
+routing = pytest.mark.parametrize(
+    "routing",
+    [
+        pytest.param(False, id="routing off"),
+        pytest.param(True, id="routing on", marks=pytest.mark.slow(nightly=True)),
+    ],
+)
 
 
 FIRST_OF_CLASS = {type(entry.make(3)): entry.make(3) for entry in reversed(CLUSTERERS)}
