@@ -6,7 +6,8 @@
 FP is the harmonic mean of purity and inverse purity, F1 that of precision and recall over pairs of rows.
 Right answers come with the error rate 0, wrong ones with a rate that linkwise has to estimate. The first
 table shows how many pairs a row has as candidates, and how many true matches are among them. A development
-set is measured with a prior that was learned without it.
+set is measured with a prior that was learned without it. The tables have all that is finished, by whichever
+command.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from bench.papers.records_sets import (
     read_records,
 )
 from bench.results import write_csv
-from bench.suites.cell_store import Cell, Row
+from bench.suites.cell_store import Cell, Row, read_cells
 from linkwise import RecordLinkage, TruthOracle
 from linkwise.constraints.fallible import make_evidence
 from linkwise.learn.records.candidates import find_candidates
@@ -154,66 +155,67 @@ def main(arguments: Sequence[str] | None = None) -> int:
         raise SystemExit(f"{checkouts} lacks the files of {', '.join(missing)}. Fetch them first.")
     folder = out_folder(given, "records")
     options = {"uses": entries, "jobs": given.jobs, "reuse": given.reuse}
-    searched = run_cells(
-        folder / "candidates_runs.csv",
-        ("what", "set"),
-        [("candidates", name) for name in given.sets],
-        partial(measure_candidates, checkouts=checkouts),
-        **options,
-    )
+    searches, runs = folder / "candidates_runs.csv", folder / "runs.csv"
+    cells = [("candidates", name) for name in given.sets]
+    run_cells(searches, ("what", "set"), cells, partial(measure_candidates, checkouts=checkouts), **options)
     cells = [
         (name, wrong, str(run)) for name in given.sets for wrong in given.wrong for run in range(given.runs)
     ]
-    rows = run_cells(folder / "runs.csv", FIELDS, cells, partial(measure, checkouts=checkouts), **options)
-    head = ("set", "role", "rows", "groups", "largest", "pairs a row", "recall")
-    lines = [(row["set"], SETS[row["set"]].role, *(row[name] for name in head[2:])) for row in searched]
-    write_csv(folder / "candidates.csv", head, lines)
-    print(format_table(head, lines))
-    means = list(average(rows, given.sets, given.wrong))
-    head = ("set", "role", "wrong", "runs", "score", *map(str, AT))
-    write_csv(folder / "table.csv", head, means)
-    print(format_table(head, means))
-    head = ("set", "role", "wrong", "share", "answers", "true", "told", "difference", "inside", "stop")
-    told = list(compare_estimates(rows, given.sets, given.wrong))
-    write_csv(folder / "estimates.csv", head, told)
-    print(format_table(head, told))
+    run_cells(runs, FIELDS, cells, partial(measure, checkouts=checkouts), **options)
+    finished = {"uses": entries, "reuse": given.reuse}
+    every = [(name, wrong, str(run)) for name in SETS for wrong in WRONG for run in range(given.runs)]
+    searched = read_cells(searches, ("what", "set"), [("candidates", name) for name in SETS], **finished)
+    rows = read_cells(runs, FIELDS, every, **finished)
+    parts = "rows", "groups", "largest", "pairs a row", "recall"
+    lines = [(row["set"], SETS[row["set"]].role, *(row[name] for name in parts)) for row in searched]
+    for file, head, table in (
+        ("candidates.csv", ("set", "role", *parts), lines),
+        ("table.csv", ("set", "role", "wrong", "runs", "score", *map(str, AT)), [*average(rows)]),
+        (
+            "estimates.csv",
+            ("set", "role", "wrong", "share", "answers", "true", "told", "difference", "inside", "stop"),
+            [*compare_estimates(rows)],
+        ),
+    ):
+        write_csv(folder / file, head, table)
+        print(format_table(head, table))
     return 0
 
 
-def average(rows: Sequence[Row], names: Sequence[str], shares: Sequence[str]) -> list[tuple[str, ...]]:
+def group_runs(rows: Sequence[Row]) -> dict[tuple[str, str], list[Row]]:
+    """The runs of each set with each share of wrong answers."""
+    runs: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        runs.setdefault((row["set"], row["wrong"]), []).append(row)
+    return runs
+
+
+def average(rows: Sequence[Row]) -> Iterator[tuple[str, ...]]:
     """Means over the runs, by set, share of wrong answers and score."""
-    lines = []
-    for name in names:
-        for wrong in shares:
-            some = [row for row in rows if (row["set"], row["wrong"]) == (name, wrong)]
-            for kind in SCORES:
-                means = [np.mean([float(row[f"{kind} {n}"]) for row in some]) for n in AT]
-                given = name, SETS[name].role, wrong, str(len(some)), kind
-                lines.append((*given, *(f"{mean:.3f}" for mean in means)))
-    return lines
+    for (name, wrong), some in group_runs(rows).items():
+        for kind in SCORES:
+            means = [np.mean([float(row[f"{kind} {n}"]) for row in some]) for n in AT]
+            given = name, SETS[name].role, wrong, str(len(some)), kind
+            yield (*given, *(f"{mean:.3f}" for mean in means))
 
 
-def compare_estimates(
-    rows: Sequence[Row], names: Sequence[str], shares: Sequence[str]
-) -> Iterator[tuple[str, ...]]:
+def compare_estimates(rows: Sequence[Row]) -> Iterator[tuple[str, ...]]:
     """Means over the runs of true and told precision and recall, and in how many runs the interval is right.
 
     The last column tells in how many runs the advice was to stop.
     """
-    for name in names:
-        for wrong in shares:
-            some = [row for row in rows if (row["set"], row["wrong"]) == (name, wrong)]
-            for share in SHARES:
-                for n in AT[1:]:
-                    runs = np.array([list(map(float, row[f"{share} {n}"].split())) for row in some])
-                    true, told, low, high = runs.T
-                    is_inside = (low - ROUNDED <= true) & (true <= high + ROUNDED)
-                    stop = sum(int(row[f"stop {n}"]) for row in some)
-                    yield (
-                        *(name, SETS[name].role, wrong, share, str(n)),
-                        *(f"{one:.3f}" for one in (true.mean(), told.mean(), np.abs(true - told).mean())),
-                        *(f"{count}/{len(some)}" for count in (int(is_inside.sum()), stop)),
-                    )
+    for (name, wrong), some in group_runs(rows).items():
+        for share in SHARES:
+            for n in AT[1:]:
+                runs = np.array([list(map(float, row[f"{share} {n}"].split())) for row in some])
+                true, told, low, high = runs.T
+                is_inside = (low - ROUNDED <= true) & (true <= high + ROUNDED)
+                stop = sum(int(row[f"stop {n}"]) for row in some)
+                yield (
+                    *(name, SETS[name].role, wrong, share, str(n)),
+                    *(f"{one:.3f}" for one in (true.mean(), told.mean(), np.abs(true - told).mean())),
+                    *(f"{count}/{len(some)}" for count in (int(is_inside.sum()), stop)),
+                )
 
 
 if __name__ == "__main__":

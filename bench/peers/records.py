@@ -90,9 +90,8 @@ def main(arguments: list[str] | None = None) -> int:
     for name, program in dict.fromkeys((row["set"], row["program"]) for row in rows):
         some = [row for row in rows if (row["set"], row["program"]) == (name, program)]
         for kind in SCORES:
-            values = [[row.get(f"{kind} {n}") for row in some] for n in AT]
-            means = [np.mean(list(map(float, found))) if all(found) else np.nan for found in values]
-            shown = ("" if np.isnan(mean) else f"{mean:.3f}" for mean in means)
+            values = [[float(row.get(f"{kind} {n}") or "nan") for row in some] for n in AT]
+            shown = ("" if np.isnan(found).any() else f"{np.mean(found):.3f}" for found in values)
             lines.append((name, SETS[name].role, program, str(len(some)), kind, *shown))
     head = ("set", "role", "program", "runs", "score", *map(str, AT))
     write_csv(folder / "peers.csv", head, lines)
