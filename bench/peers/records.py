@@ -24,7 +24,7 @@ from bench.harness import add_common_options, find_source, format_table, out_fol
 from bench.papers.records import AT, SCORES, score
 from bench.papers.records_sets import SETS, find_table, read_classes, read_frame
 from bench.results import write_csv
-from bench.suites.cell_store import Cell, Row
+from bench.suites.cell_store import Cell, Row, read_cells
 
 PROGRAMS = ("dedupe", "Splink")
 FIELDS = ("set", "program", "run")
@@ -83,9 +83,10 @@ def main(arguments: list[str] | None = None) -> int:
         (name, program, str(run)) for name in sets for program in given.programs for run in range(given.runs)
     ]
     work = partial(measure, python=given.python, checkouts=checkouts)
-    rows = run_cells(
-        folder / "peers_runs.csv", FIELDS, cells, work, uses=USES, jobs=given.jobs, reuse=given.reuse
-    )
+    file = folder / "peers_runs.csv"
+    run_cells(file, FIELDS, cells, work, uses=USES, jobs=given.jobs, reuse=given.reuse)
+    every = [(name, program, str(run)) for name in SETS for program in PROGRAMS for run in range(given.runs)]
+    rows = read_cells(file, FIELDS, every, uses=USES, reuse=given.reuse)
     lines = []
     for name, program in dict.fromkeys((row["set"], row["program"]) for row in rows):
         some = [row for row in rows if (row["set"], row["program"]) == (name, program)]
