@@ -436,6 +436,22 @@ def test_a_card_that_fits_no_pile_of_its_screen_belongs_with_other_rows():
     assert session.history[1].sorting.piles == ((0, 6, 7), (11,), (20, 21))
 
 
+def sort_nine(*screens):
+    """Three groups of three rows that two screens agree on, and further screens."""
+    session = lw.Session([[0.0], [0.1], [0.2], [5.0], [5.1], [5.2], [10.0], [10.1], [10.2]], error_rate=0.1)
+    for piles in (*[[[0, 1, 2], [3, 4, 5], [6, 7, 8]]] * 2, *screens):
+        session.sort(piles, source="anna")
+    return session
+
+
+def test_a_card_moves_into_no_pile_that_has_other_rows_too():
+    session = sort_nine([[6, 3], [7, 8, 0, 1]])
+    suspect = next(each for each in session.suspects if each.card == 6)
+    assert suspect.better_pile == (7, 8)
+    session.flip(suspect)
+    assert session.history[2].sorting.piles == ((6,), (3,), (7, 8, 0, 1))
+
+
 def test_a_pair_is_flipped_to_its_opposite():
     session = misplace()
     session.add(0, 5, "cannot-link")
@@ -466,6 +482,19 @@ def test_what_cannot_be_flipped_is_said(tmp_path):
 def test_answers_that_are_exported_mark_the_card():
     answers = list_answers(misplace(OF_ANOTHER_PILE))
     assert {(one["id_a"], one["id_b"]) for one in answers if one["suspect"]} == {("0", "16")}
+
+
+@pytest.mark.parametrize(
+    ("screen", "marked"),
+    [
+        ([[2], [0, 1], [3, 4]], {("2", "0")}),
+        ([[0, 1], [2, 3, 4]], {("0", "2"), ("2", "3"), ("2", "4")}),
+    ],
+)
+def test_a_card_is_marked_wherever_it_stands_in_its_answers(screen, marked):
+    answers = [one for one in list_answers(sort_nine(screen)) if one["event"] == 3 and one["suspect"]]
+    assert {(one["id_a"], one["id_b"]) for one in answers} == marked
+    assert all(one["believed"] != one["answer"] for one in answers)
 
 
 def test_the_rate_is_that_of_cards():

@@ -521,13 +521,13 @@ class Changes:
         sorting = next((event.sorting for event in settled if event.number == suspect.number), None)
         if sorting is None:
             raise SessionError(f"Event {suspect.number} does not hold any more. Read the suspects again.")
-        place = next((sorting.pile_of[row] for row in suspect.better_pile if row in sorting.pile_of), None)
         piles = [[row for row in pile if row != suspect.card] for pile in sorting.piles]
-        if place is None:
+        better = next((pile for pile in piles if {*pile} == {*suspect.better_pile}), None)
+        if better is None:  # the card belongs with rows of no pile
             piles.append([suspect.card])
         else:
-            piles[place].append(suspect.card)
-        self.change(suspect.number, piles, unsure=sorting.unsure)
+            better.append(suspect.card)
+        self.change(suspect.number, [pile for pile in piles if pile], unsure=sorting.unsure)
 
     def set_sure(self, number: int) -> None:
         """Confirm that an earlier answer is right, by the number of its event in `history`.

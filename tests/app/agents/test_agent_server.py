@@ -247,6 +247,14 @@ def test_a_port_in_use_is_named(fruit, linkwise):
     assert "Pass another --port." in " ".join(done.stderr.split())
 
 
+@pytest.mark.parametrize("token", ["of this test", "zwölf"])
+def test_a_token_that_no_header_can_have_is_refused(fruit, linkwise, monkeypatch, token):
+    monkeypatch.setenv("LINKWISE_AGENT_TOKEN", token)
+    done = linkwise("mcp", fruit.path, "--port", "0")
+    assert done.exit_code == 2
+    assert "Set it to letters and digits." in " ".join(done.stderr.split())
+
+
 def test_wrong_options_of_agents(fruit, linkwise):
     done = linkwise("mcp", fruit.path, "--source", " ")
     assert done.exit_code == 2

@@ -126,6 +126,13 @@ def decode(url):
     return Image.open(io.BytesIO(base64.b64decode(url.partition(",")[2])))
 
 
+@pytest.mark.parametrize(("side", "sent"), [(1, 128), (96, 192), (128, 128), (500, 500), (600, 300)])
+def test_every_picture_has_a_moderate_size(side, sent):
+    found = encode_picture(np.zeros((side, max(1, side // 2)), np.uint8), "cat")
+    assert found.height == sent
+    assert 128 <= max(found.width, found.height) <= 512
+
+
 def test_small_pictures_are_enlarged_and_exact():
     small = np.arange(8 * 6 * 3, dtype=np.uint8).reshape(8, 6, 3)
     found = encode_picture(small, "cat")

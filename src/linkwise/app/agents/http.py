@@ -37,8 +37,12 @@ def serve_over_http(server: MCPServer[Any], port: int, tell: Callable[[str, str]
     ------
     OSError
         The port is in use.
+    ValueError
+        The token cannot be sent in a header.
     """
-    token = os.environ.get(TOKEN_VARIABLE) or secrets.token_urlsafe(32)
+    token = os.environ.get(TOKEN_VARIABLE, "").strip() or secrets.token_urlsafe(32)
+    if not (token.isascii() and token.isprintable() and " " not in token):
+        raise ValueError(f"{TOKEN_VARIABLE} has spaces or special characters. Set it to letters and digits.")
     with socket.create_server((HOST, port)) as listening:
         tell(f"http://{HOST}:{listening.getsockname()[1]}{PATH}", token)
         app = require_token(server.streamable_http_app(streamable_http_path=PATH, host=HOST), token)
@@ -47,12 +51,12 @@ def serve_over_http(server: MCPServer[Any], port: int, tell: Callable[[str, str]
 
 def require_token(app: ASGIApp, token: str) -> ASGIApp:
     """Answer requests without the token by 401; other pages of a browser do not know it."""
-    wanted = f"Bearer {token}".encode()
+    wanted = token.encode()
 
     async def check(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
-            given = dict(scope["headers"]).get(b"authorization", b"")
-            if not hmac.compare_digest(given, wanted):
+            scheme, _, given = dict(scope["headers"]).get(b"authorization", b"").partition(b" ")
+            if scheme.lower() != b"bearer" or not hmac.compare_digest(given, wanted):
                 refused = PlainTextResponse("Send the header 'Authorization: Bearer TOKEN'.", 401)
                 await refused(scope, receive, send)
                 return

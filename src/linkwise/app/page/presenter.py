@@ -339,7 +339,8 @@ class Presenter:
             raise RefusedRequest("bad", "This pair needs no review any more.")
         decision = requests.read_choice(request, "answer", case.decisions)
         note = requests.read_note(request)
-        self._session.decide(*case.resolve(decision), source=self._content.person, note=note)
+        for decided in case.resolve(decision):
+            self._session.decide(*decided, source=self._content.person, note=note)
         return {}
 
     def _add(self, request: Request) -> dict[str, Any]:

@@ -32,8 +32,10 @@ class PictureUrl(str):
 
 
 def encode_picture(pixels: NDArray[np.uint8], name: str) -> PictureUrl:
-    """Write pixels, of shape (height, width) or (height, width, 3), as a data URL; enlarge small pictures."""
-    times = max(1, LEAST_SIDE // max(pixels.shape[:2]))
+    """Write pixels, of shape (height, width) or (height, width, 3), as a data URL of a moderate size."""
+    step = -(-max(pixels.shape[:2]) // MOST_SIDE)
+    pixels = pixels[::step, ::step]
+    times = -(-LEAST_SIDE // max(pixels.shape[:2]))
     pixels = pixels.repeat(times, axis=0).repeat(times, axis=1)
     kind, content = "png", png(pixels)
     if len(content) > MOST_PNG and find_spec("PIL") is not None:

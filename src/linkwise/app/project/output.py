@@ -15,12 +15,13 @@ from typing import Any, TextIO
 
 from linkwise.app.project.embeddings import is_embedding
 from linkwise.app.project.exit_codes import UsageError, say
+from linkwise.constraints.facts import Fact
 from linkwise.data import Rows
 from linkwise.data.golden_records import RULES, merge_file
 from linkwise.data.joining import DELIMITED, ENDINGS, ClusterColumns, Joined, join_file, join_side_table
 from linkwise.data.read.endings import SHEET
 from linkwise.data.reading import Reading
-from linkwise.session.journal.events import ANSWERS_QUESTION, BESIDE, beside_answer
+from linkwise.session.journal.events import ANSWERS_QUESTION, BESIDE, Event, beside_answer
 from linkwise.session.session import Session
 from linkwise.session.state.event_lists import facts_of
 from linkwise.text_files import refuse_lone_surrogates, write_records
@@ -237,6 +238,14 @@ def list_answers(session: Session) -> list[dict[str, Any]]:
     suspects = session.suspects
     grades = {(each.number, each.first, each.second): each.grade for each in suspects if each.card is None}
     cards = {(each.number, each.card): each.grade for each in suspects}
+
+    def grade(event: Event, fact: Fact, believed: str) -> str:
+        if found := grades.get((event.number, *fact.pair)):
+            return found
+        if believed in ("", fact.answer):  # another pair of the card is in doubt
+            return ""
+        return next((cards[event.number, row] for row in fact.pair if (event.number, row) in cards), "")
+
     return [
         {
             "event": event.number,
@@ -246,8 +255,8 @@ def list_answers(session: Session) -> list[dict[str, Any]]:
             "source": event.source,
             "time": event.when,
             "kind": event.kind if event.gold is None else "gold",
-            "believed": evidence.verdict(*fact.pair) or "",
-            "suspect": grades.get((event.number, *fact.pair)) or cards.get((event.number, fact.second), ""),
+            "believed": (believed := evidence.verdict(*fact.pair) or ""),
+            "suspect": grade(event, fact, believed),
             **beside_answer(event),
         }
         for event in session.history

@@ -120,7 +120,8 @@ def run_review(session: Session, display: ReviewDisplay, reader: Reader, reviewe
             if command == "undo":
                 display.confirm_undo(session.undo(decided.pop()) if decided else None, session)
             else:
-                decided.append(session.decide(*case.resolve(command), source=reviewer, note=draft.note))
+                for each in case.resolve(command):
+                    decided.append(session.decide(*each, source=reviewer, note=draft.note))
                 draft.finish()
                 display.confirm_decision(command, case, session)
         except InfeasibleConstraintsError as error:

@@ -65,8 +65,8 @@ class ReviewCase:
         """The suspect whose `card` is probably in a wrong pile; None of a pair."""
         return next((suspect for suspect in self.suspects if suspect.card is not None), None)
 
-    def resolve(self, decision: Decision) -> tuple[int, int, Answer]:
-        """Two rows and the answer about them to pass to `Session.decide`.
+    def resolve(self, decision: Decision) -> list[tuple[int, int, Answer]]:
+        """Two rows and the answer about them to pass to `Session.decide`; for ``"neither"`` twice.
 
         Parameters
         ----------
@@ -76,10 +76,11 @@ class ReviewCase:
         """
         suspect = self.misplaced
         if suspect is not None and decision == "neither":
-            return suspect.first, suspect.pile[0], "no"
+            piles = filter(None, (suspect.better_pile, suspect.pile))
+            return [(suspect.first, pile[0], "no") for pile in piles]
         if suspect is None or decision == "unsure":
-            return self.first, self.second, check_answer(decision, self.first, self.second)
-        return suspect.stay if decision == "yes" else suspect.move
+            return [(self.first, self.second, check_answer(decision, self.first, self.second))]
+        return [suspect.stay if decision == "yes" else suspect.move]
 
     @property
     def decisions(self) -> tuple[Decision, ...]:

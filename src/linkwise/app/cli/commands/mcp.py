@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -47,7 +48,8 @@ def serve_agents(
     data, path = choose_files(file, kept.session)
     with report_early_interrupt(data, path):
         project = open_project(data, path, reading, choice, kept)
-    go_on = quote_command("linkwise", "mcp", data, *session_words(data, path))
+    more = (*(("--source", source) if source else ()), *(("--port", str(port)) if port is not None else ()))
+    go_on = quote_command("linkwise", "mcp", data, *session_words(data, path), *more)
     with project.session, report_interrupt(project.session, project.path, go_on):
         say_opening(project)
         server = create_server(AgentTools(project, make_row_reader(project), kept.budget), name)
@@ -70,5 +72,8 @@ def serve_port(server: MCPServer[Any], port: int) -> None:
 
     try:
         serve_over_http(server, port, tell)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
     except OSError as error:
-        raise UsageError(f"Port {port} cannot be used: {error.strerror}. Pass another --port.") from None
+        why = os.strerror(error.errno) if error.errno else str(error)
+        raise UsageError(f"Port {port} cannot be used: {why}. Pass another --port.") from None
