@@ -37,11 +37,11 @@ class RecordState:
 
     `log_odds` is what the model says of each of `pairs`, fitted to the first `n_fitted` answers; `model` is
     None before. `unheard` is the same, and of the pairs that it was fitted to, what it would say without
-    their answers. `lean` is what the model adds to the log-odds of each
-    pair (`find_lean`): nothing before it was fitted, since nobody knows whether the prior is right here.
-    `grouping` follows from all these and from the answers; `grouped` tells how many there were, and
-    how often what is believed of them had changed. `open` is the question that waits, with what
-    is expected of it; `draws` are the pairs that were drawn at random and answered.
+    their answers. `lean` is what the model adds to the log-odds of each pair (`find_lean`): nothing before it
+    was fitted, since nobody knows whether the prior is right here. `grouping` follows from all these and from
+    the answers; `grouped` tells how many there were, and how often what is believed of them had changed.
+    `open` is the question that waits, with its pair if that was drawn at random; `draws` are those pairs that
+    were answered.
     """
 
     problem: Problem
