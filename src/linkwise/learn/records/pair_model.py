@@ -35,6 +35,7 @@ Values = NDArray[np.float64]
 
 IN_QUESTION = -5.0  # log-odds of the prior above which features are centred and scaled
 LEAST_SCALE = 0.1  # of a feature: what hardly varies counts little
+MOST_SCALED = 200_000  # pairs that tell the scale of features
 FAR, N_FAR, FAR_WEIGHT = -3.0, 200, 20.0  # improbable pairs that take part, and their weight in answers
 N_TOP, TOP_WEIGHT = 30, 5.0  # the most similar pairs
 N_FOLDS = 5
@@ -293,8 +294,9 @@ def _fit_pair_model(
 
 def _measure_scale(features: PairFeatures, prior: Values) -> tuple[Values, Values]:
     """The prior's log-odds and features of a middle pair in question, and the scale of each feature."""
-    near = prior > IN_QUESTION
-    near = near if near.sum() > 100 else np.ones(len(prior), dtype=bool)
+    near = np.flatnonzero(prior > IN_QUESTION)
+    near = near if len(near) > 100 else np.arange(len(prior))
+    near = near[:: -(-len(near) // MOST_SCALED) or 1]
     some = features.values[near].astype(np.float64)
     if len(some) == 0:
         return np.zeros(1 + len(features.names)), np.ones(len(features.names))
