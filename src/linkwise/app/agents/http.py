@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 import uvicorn
 from starlette.responses import PlainTextResponse
 
+from linkwise.app.project.exit_codes import UsageError
+
 if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
     from starlette.types import ASGIApp, Receive, Scope, Send
@@ -35,15 +37,18 @@ def serve_over_http(server: MCPServer[Any], port: int, tell: Callable[[str, str]
 
     Raises
     ------
-    OSError
-        The port is in use.
-    ValueError
-        The token cannot be sent in a header.
+    UsageError
+        The port cannot be used, or no header can have the token.
     """
     token = os.environ.get(TOKEN_VARIABLE, "").strip() or secrets.token_urlsafe(32)
     if not (token.isascii() and token.isprintable() and " " not in token):
-        raise ValueError(f"{TOKEN_VARIABLE} has spaces or special characters. Set it to letters and digits.")
-    with socket.create_server((HOST, port)) as listening:
+        raise UsageError(f"{TOKEN_VARIABLE} has spaces or special characters. Set it to letters and digits.")
+    try:
+        listening = socket.create_server((HOST, port))
+    except OSError as error:
+        why = os.strerror(error.errno) if error.errno else str(error)
+        raise UsageError(f"Port {port} cannot be used: {why}. Pass another --port.") from None
+    with listening:
         tell(f"http://{HOST}:{listening.getsockname()[1]}{PATH}", token)
         app = require_token(server.streamable_http_app(streamable_http_path=PATH, host=HOST), token)
         uvicorn.Server(uvicorn.Config(app, log_level="warning")).run(sockets=[listening])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -87,29 +87,17 @@ ERROR_RATE_OF_PAIRS = ERROR_RATE._replace(
     help="share of wrong pairs or estimate  [default: 0]",
     heading=OF_METHOD,
 )
-Port = Annotated[
-    int,
-    typer.Option(
-        min=0,
-        max=65535,
-        metavar="N",
-        help="port of the page  [default: a free one]",
-        show_default=False,
-        rich_help_panel=OF_PAGE,
-    ),
-]
-AgentPort = Annotated[
-    int | None,
-    typer.Option(
-        "--port",
-        min=0,
-        max=65535,
-        metavar="N",
-        help="serve agents over HTTP, 0: a free port  [default: stdin]",
-        show_default=False,
-        rich_help_panel=OF_SESSION,
-    ),
-]
+
+
+def declare_port(about: str, heading: str) -> Any:
+    """Declare ``--port`` with its help, in a part of the help."""
+    return typer.Option(
+        "--port", min=0, max=65535, metavar="N", help=about, show_default=False, rich_help_panel=heading
+    )
+
+
+Port = Annotated[int, declare_port("port of the page  [default: a free one]", OF_PAGE)]
+AgentPort = declare_port("serve agents over HTTP, 0: a free port  [default: stdin]", OF_SESSION)
 OpensBrowser = Annotated[
     bool,
     typer.Option(
@@ -273,7 +261,7 @@ def mcp_command(
     choice: Annotated[MethodChoice, LEARNER],
     kept: SessionOptions,
     source: Annotated[str | None, option_of(AGENT_NAME)] = None,
-    port: AgentPort = None,
+    port: Annotated[int | None, AgentPort] = None,
 ) -> None:
     """Let an agent ask and answer about FILE over the Model Context Protocol.
 

@@ -140,7 +140,7 @@ def _rows_of(case: ReviewCase) -> tuple[int, ...]:
 def _render_case(content: PageContent, case: ReviewCase) -> dict[str, Any]:
     """Both rows, who answered what and when, what speaks against it, and what is believed.
 
-    Of a card that may be misplaced also a screen with its pile and the better one.
+    For a card that may be misplaced, there is also a screen with its pile and the better one.
     """
     suspect = case.misplaced
     return {

@@ -237,7 +237,7 @@ def fit_pair_model(
     chances : ndarray of float64, shape (n_answers,)
         The probability that each is a match: 1 and 0 where answers are right.
     drawn : RandomAnswers
-        What was answered about pairs that were drawn at random; on a screen it may follow from other pairs.
+        The answers about pairs that were drawn at random. On a screen, an answer may follow from other pairs.
 
     Returns
     -------
@@ -391,8 +391,8 @@ def _share_weights(held_out: Values, chances: Values) -> Values:
 def _calibrate(held_out: Values, drawn: RandomAnswers) -> tuple[float, float]:
     """Shift and scale of held-out log-odds, drawn towards 0 and 1.
 
-    What is believed of the answers follows from the model in part, and would confirm it. So they count as
-    they were given, with the rate of errors.
+    What linkwise believes about an answer depends on the model, so a belief would confirm the model. The
+    answers therefore count as they were given, with a rate of errors.
     """
     error = np.log(drawn.error_rate), np.log1p(-drawn.error_rate)
     if_match, if_not = np.where(drawn.is_yes, *error[::-1]), np.where(drawn.is_yes, *error)

@@ -7,8 +7,9 @@ estimate of the difference (Horvitz and Thompson, 1952, A generalization of samp
 a finite universe, JASA). It is added, and its standard error gives the interval. A few draws as expected do
 not show that there is nothing else. Therefore one more draw inside of groups that is wrong is added to the
 interval, and of the matches that are expected outside a share that falls with the root of the draws there.
-What is expected of a pair follows from the model of today, without its answer. The groups are those of the
-time when it was drawn, since its answer has changed them, and only the last draws count.
+The expected answer is that of the present model, which has not seen the answer itself. Whether a pair was
+inside of a group is taken from the time when it was drawn, since its answer has changed the groups. Only the
+last draws count.
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ class ReviewCase:
         return next((suspect for suspect in self.suspects if suspect.card is not None), None)
 
     def resolve(self, decision: Decision) -> list[tuple[int, int, Answer]]:
-        """Two rows and the answer about them to pass to `Session.decide`; for ``"neither"`` twice.
+        """List what to pass to `Session.decide`: two rows and an answer, and for ``"neither"`` two of these.
 
         Parameters
         ----------

@@ -192,7 +192,7 @@ def describe_endpoint(model: ModelOptions, *, with_pictures: bool = False) -> st
 
 # ---------------------------------------------------------------- asking
 def make_model_reader(project: Project) -> Callable[[int], dict[str, Any]]:
-    """What a model is told of a row: its columns, or its picture with what is shown beside."""
+    """Return a function that reads a row for a model: its columns, or its picture and what is beside it."""
     items, read_row, name_of = project.items, make_row_reader(project), make_row_namer(project)
     if items.pixels is None:
         return read_row

@@ -49,7 +49,7 @@ from linkwise.wording import count_noun, strip_controls
 
 INTERPRETER = re.compile(r"(python|node|ruby|perl|bash|sh|Rscript|julia)[\d.]*(\.exe)?")
 RowReader = Callable[[int], dict[str, Any]]
-"""Returns what a program is told of a row."""
+"""Tells a program about a row: its values by column."""
 ENDINGS: Mapping[str, tuple[Ending, str]] = {
     "exhausted": ("exhausted", ""),
     "budget": ("budget", ""),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -70,10 +69,4 @@ def serve_port(server: MCPServer[Any], port: int) -> None:
         say(f"They need the header  Authorization: Bearer {token}")
         say("Press Ctrl-C to end it.")
 
-    try:
-        serve_over_http(server, port, tell)
-    except ValueError as error:
-        raise UsageError(str(error)) from None
-    except OSError as error:
-        why = os.strerror(error.errno) if error.errno else str(error)
-        raise UsageError(f"Port {port} cannot be used: {why}. Pass another --port.") from None
+    serve_over_http(server, port, tell)
