@@ -96,6 +96,24 @@ def test_a_part_is_scaled_and_added(m):
         native.add_scaled_part(found, table, scale, rows[::-1].copy() + 200 * (m == 1), 1)
 
 
+@pytest.mark.parametrize("n", [1, 7, 65, 200])
+def test_clusterings_are_counted_below_the_diagonal(n):
+    rng = np.random.default_rng(n)
+    labels, before = rng.integers(0, 3, (5, n)).astype(np.uint8), rng.random((n, n)).astype(np.float32)
+    found = before.copy()
+    native.add_together(found, labels, 0.2, 1)
+    wanted = (labels[:, :, None] == labels[:, None]).mean(axis=0)
+    np.testing.assert_allclose(np.tril(found), np.tril(before + wanted), atol=1e-6)
+    np.testing.assert_array_equal(np.triu(found, 1), np.triu(before, 1))
+    again = before.copy()
+    native.add_together(again, labels, 0.2, 3)
+    np.testing.assert_array_equal(again, found)
+    with pytest.raises(ValueError, match="at most 255"):
+        native.add_together(found, np.repeat(labels, 52, axis=0), 0.2, 1)
+    with pytest.raises(ValueError, match="out must have shape"):
+        native.add_together(found[:0], labels, 0.2, 1)
+
+
 TABLE, WEIGHT = np.zeros((3, 3), np.float32), np.zeros(3)
 FIXED = TABLE.copy()
 FIXED.flags.writeable = False

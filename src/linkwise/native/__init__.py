@@ -87,6 +87,7 @@ from linkwise.native.tree import (
 
 add_gaussians = library.add_gaussians
 add_scaled_part = library.add_scaled_part
+add_together = library.add_together
 agglomerate_near = library.agglomerate_near
 all_dbscans = library.all_dbscans
 apply_tree = library.apply_tree

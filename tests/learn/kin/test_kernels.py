@@ -114,6 +114,18 @@ def test_views_have_the_stated_spread():
     assert white.shape[1] <= 3
 
 
+@pytest.mark.parametrize("shape", [(60, 7), (60, 60), (30, 90)])
+def test_whitened_rows_have_the_distances_of_the_singular_vectors(shape):
+    rows = np.random.default_rng(0).standard_normal(shape)
+    rows[:, :5] *= 100  # the others are below the limit
+    rows = kernels.scale_rows(rows)
+    left, singular, _ = np.linalg.svd(rows, full_matrices=False)
+    strong = left[:, singular > kernels.WHITENED * singular[0]]
+    assert strong.shape[1] == 5
+    white = kernels.make_views(rows)[2]
+    np.testing.assert_allclose(white @ white.T, len(rows) * strong @ strong.T, atol=1e-8)
+
+
 def test_columns_that_do_not_vary_change_nothing():
     rng = np.random.default_rng(0)
     y = rng.integers(0, 3, 60)

@@ -32,7 +32,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import blas, lapack
+from scipy.linalg import lapack
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
@@ -144,16 +144,27 @@ def make_views(rows: NDArray[np.float64]) -> list[NDArray[np.float64]]:
     between processors, would break ties.
     """
     spread = rows.std(axis=0)
-    with one_blas_thread():
-        left, singular, _ = np.linalg.svd(rows, full_matrices=False)
-    strong = singular > WHITENED * singular[0]
-    if not strong.any():
+    left = _find_strong_components(rows)
+    if not left.shape[1]:
         return [rows]
     scaled = np.ascontiguousarray(rows / np.where(spread > 0, spread, 1))
-    if np.count_nonzero(strong) >= len(rows) - 1:
+    if left.shape[1] >= len(rows) - 1:
         return [rows, scaled]
-    white = left[:, strong] * np.sqrt(len(rows))
-    return [rows, scaled, np.ascontiguousarray(white)]
+    return [rows, scaled, np.ascontiguousarray(left * np.sqrt(len(rows)))]
+
+
+def _find_strong_components(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(n, m) left singular vectors of the components that are strong enough (`WHITENED`).
+
+    They follow from the products of the columns, or of the rows where these are fewer.
+    """
+    n, d = rows.shape
+    with one_blas_thread():
+        squares, vectors = np.linalg.eigh(rows.T @ rows if d <= n else rows @ rows.T)
+        strong = squares > WHITENED**2 * max(squares[-1], TINY)
+        if d > n:
+            return np.asarray(vectors[:, strong])
+        return np.asarray(rows @ (vectors[:, strong] / np.sqrt(squares[strong])))
 
 
 # ---------------------------------------------------------------- kernels
@@ -195,8 +206,8 @@ def make_kernels(
             add_diffusion(diffusion, graph, work)
             ks = [k for k in CLUSTERINGS if k < n]
             if ks:
-                together = [_cluster(view, k, (seed, number, k)) for k in ks]
-                blas.ssyrk(1 / len(ks), one_hot(together), 1.0, joined.T, lower=0, overwrite_c=1)
+                labels = np.stack([_cluster(view, k, (seed, number, k)) for k in ks]).astype(np.uint8)
+                native.add_together(joined, labels, 1 / len(ks), parallel.n_threads())
             step()
         for block in _lower_blocks(n):
             for each in (wide, diffusion, joined):
@@ -241,12 +252,15 @@ def squared_distances(rows: NDArray[np.float64], out: Matrix | None = None) -> M
     """Squared distances of all pairs; differences are taken in 64 bits."""
     n, squares = len(rows), (rows**2).sum(axis=1, keepdims=True)
     one = np.hstack([-2 * rows, np.ones((n, 1)), squares])  # products of these are squared differences
-    other = np.ascontiguousarray(np.hstack([rows, squares, np.ones((n, 1))]).T)
+    other = np.hstack([rows, squares, np.ones((n, 1))])
     found = np.empty((n, n), dtype=np.float32) if out is None else out
-    part = np.empty((BLOCK, n))
-    for a in range(0, n, BLOCK):
-        some = np.matmul(one[a : a + BLOCK], other, out=part[: n - a])
-        np.maximum(some, 0, out=found[a : a + BLOCK], casting="same_kind")
+    room = np.empty(min(BLOCK, n) * n)
+    for block in _lower_blocks(n):
+        shape = found[block].shape
+        part = room[: shape[0] * shape[1]].reshape(shape)
+        np.matmul(one[block[0]], other[block[1]].T, out=part)
+        np.maximum(part, 0, out=found[block], casting="same_kind")
+    native.mirror_lower(found)
     np.fill_diagonal(found, 0)
     return found
 
@@ -326,15 +340,6 @@ def _invert(among: Matrix) -> Matrix:
     assert not singular
     found: Matrix = inverse.T
     return found
-
-
-def one_hot(labels: list[NDArray[np.int32]]) -> Matrix:
-    """(n, clusters of all clusterings) membership, in the order that BLAS reads fastest."""
-    starts = np.cumsum([0, *(int(of.max()) + 1 for of in labels)])
-    member = np.zeros((len(labels[0]), starts[-1]), dtype=np.float32, order="F")
-    for start, of in zip(starts[:-1].tolist(), labels, strict=True):
-        member[np.arange(len(of)), start + of] = 1
-    return member
 
 
 def _cluster(rows: NDArray[np.float64], k: int, seed: tuple[int, ...]) -> NDArray[np.int32]:

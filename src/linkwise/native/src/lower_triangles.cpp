@@ -1,6 +1,8 @@
-// What adds to the lower triangles of float32 tables: Gaussian kernels, and inverses of parts.
+// What adds to the lower triangles of float32 tables: Gaussian kernels, inverses of parts, and how many clusterings
+// put two rows together.
 #include <cmath>
 #include <cstring>
+#include <vector>
 
 #include "checks.hpp"
 #include "exponential.hpp"
@@ -109,6 +111,40 @@ void add_scaled_part(Changed<float> out, Matrix<float> table, Vector<float> scal
     });
 }
 
+// ---------------------------------------------------------------- clusterings
+struct Clusterings {
+    const uint8_t* labels;  // count x n
+    int64_t count, n;       // count below 256
+    float each;
+    float* out;  // n x n
+};
+
+LINKWISE_SIMD void count_together(const Clusterings& t, int64_t i, uint8_t* counts) {
+    std::memset(counts, 0, static_cast<size_t>(i + 1));
+    for (int64_t c = 0; c < t.count; ++c) {
+        const uint8_t* of = t.labels + c * t.n;
+        const uint8_t own = of[i];
+        for (int64_t j = 0; j <= i; ++j) counts[j] = static_cast<uint8_t>(counts[j] + (of[j] == own));
+    }
+    float* to = t.out + i * t.n;
+    for (int64_t j = 0; j <= i; ++j) to[j] += static_cast<float>(counts[j]) * t.each;
+}
+
+void add_together(Changed<float> out, Matrix<uint8_t> labels, float each, int threads) {
+    const int64_t count = labels.shape(0), n = labels.shape(1), tasks = (n + kRowsOfTask - 1) / kRowsOfTask;
+    check_shape("labels", labels, kPositive, kPositive);
+    check_shape("out", out, n, n);
+    if (count > 255) refuse("labels must be of at most 255 clusterings.");
+    nb::gil_scoped_release release;
+    const Clusterings clusterings{labels.data(), count, n, each, out.data()};
+    Crew crew(std::min<int64_t>(useful_threads(threads, n * n), tasks));
+    crew.run(tasks, [&](int64_t c, int) {
+        std::vector<uint8_t> counts(static_cast<size_t>(n));
+        for (int64_t i = c * kRowsOfTask; i < std::min(n, (c + 1) * kRowsOfTask); ++i)
+            count_together(clusterings, i, counts.data());
+    });
+}
+
 }  // namespace
 
 void register_lower_triangles(nb::module_& m) {
@@ -124,6 +160,11 @@ tuned exp(-squares / w w'), where w are the widths near, (n,), above 0.)",
 
 The lower triangles count. The rows are ascending.)",
            nb::arg("out"), nb::arg("table"), nb::arg("scale"), nb::arg("rows"), count("n_threads"));
+    define(m, "add_together", add_together,
+           R"(Add how many clusterings put two rows together, times each, to a table, (n, n), in its lower triangle.
+
+labels, (count, n), has the cluster of every row in at most 255 clusterings.)",
+           nb::arg("out"), nb::arg("labels"), nb::arg("each"), count("n_threads"));
 }
 
 }  // namespace linkwise
