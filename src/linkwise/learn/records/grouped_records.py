@@ -72,15 +72,39 @@ def group_records(
     if node is None:
         found = _group(len(records), pairs.first, pairs.second, weight, said, records.origin)
         return GroupedRecords(found.labels.astype(np.int32), found.score - lean, found.n_pairs, answers)
-    ends = np.sort([node[pairs.first], node[pairs.second]], axis=0)
-    is_between = ends[0] != ends[1]
-    keys, at = np.unique(ends[0, is_between] * len(records) + ends[1, is_between], return_inverse=True)
-    means = np.bincount(at, weight[is_between], len(keys)) / np.bincount(at, minlength=len(keys))
-    sums = np.bincount(at, said[is_between], len(keys)).astype(np.float64)
-    found = _group(int(node.max()) + 1, keys // len(records), keys % len(records), means, sums, None)
+    joined = _join_pairs(pairs, node)
+    at, is_between = joined.at[joined.at >= 0], joined.at >= 0
+    means = np.bincount(at, weight[is_between]) / np.bincount(at)
+    sums = np.bincount(at, said[is_between]).astype(np.float64)
+    found = _group(int(node.max()) + 1, joined.first, joined.second, means, sums, None)
     score, n_decided = weight + said, np.ones(len(weight))
     score[is_between], n_decided[is_between] = found.score[at], found.n_pairs[at]
     return GroupedRecords(found.labels[node].astype(np.int32), score - lean, n_decided, answers)
+
+
+class _JoinedPairs(NamedTuple):
+    """The pairs of records, once some records are one."""
+
+    first: Rows
+    second: Rows
+    at: Rows
+    """(n_pairs,) what became of each pair; -1 where its records are one."""
+
+
+def _join_pairs(pairs: Pairs, node: Rows) -> _JoinedPairs:
+    """Join the pairs of records, of which those with one number are one.
+
+    Only a record that is one with others can make two pairs the same. So only its pairs are sorted.
+    """
+    n, is_alone = len(node), np.bincount(node)[node] == 1
+    low, high = (function(node[pairs.first], node[pairs.second]) for function in (np.minimum, np.maximum))
+    is_own = is_alone[pairs.first] & is_alone[pairs.second]
+    at = np.where(is_own, is_own.cumsum() - 1, -1)
+    more = np.flatnonzero(~is_own & (low != high))
+    keys, place = np.unique(low[more] * n + high[more], return_inverse=True)
+    at[more] = int(is_own.sum()) + place
+    first, second = np.concatenate([low[is_own], keys // n]), np.concatenate([high[is_own], keys % n])
+    return _JoinedPairs(first, second, at)
 
 
 def _group(
