@@ -19,7 +19,8 @@ wrong.
 
 Correlation clustering (Bansal, Blum and Chawla 2004) knows the answers alone; here the rows count, too.
 
-Cost: O(n² k) for a move among n rows in k clusters, and O(n³) for each belief.
+Cost: O(n k) for a move among n rows in k clusters, O(n) and the answers where many move in turn
+(`linkwise.constraints.belief_moves`), and O(n³) for each belief.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ from linkwise.constraints.belief import (
     limit_rate,
     log_odds,
 )
+from linkwise.constraints.belief_moves import MoveRules, MoveTables
 from linkwise.constraints.error_rates import FIRST_RIGHT, FIRST_WRONG, HIGHEST_RATE, LOWEST_RATE
 from linkwise.constraints.facts import Groups
 from linkwise.constraints.sorting import SortedRows, find_misplaced
@@ -47,6 +49,7 @@ from linkwise.parallel import one_blas_thread
 RIDGE, DOUBTFUL_RIDGE = 0.05, 0.5  # ridge of a row, and what is added as far as its place is doubtful
 PRICE, MOST_PRICE = 0.3, 1.0  # a cluster of its own pays min(MOST_PRICE w, PRICE e w answers inside)
 MARGIN = 0.3  # log odds by which a move must be better
+FEW_MOVES, MANY_ALONE = 3, 30  # moves in turn, or nodes alone, that are worth tables which follow each move
 MOST_MOVES, MOST_JOINS, MOST_CUTS = 2, 4, 4  # of a row; in one update
 WEAK_CUT = 3.5  # log odds of the answers across a cut up to which it is looked at
 CUTS_TRIED = 3  # in a cluster
@@ -113,7 +116,9 @@ class _Search:
         self.net *= self.odds
         self._keep_certain(certain)
         self.kernel = nearness.similarity(rows)
-        self.pairs = None if nearness.chances is None else nearness.chances(rows)
+        self.pairs = None if nearness.chances is None else nearness.chances(rows).copy()
+        if self.pairs is not None:
+            np.fill_diagonal(self.pairs, 0)
         self.inverse = np.linalg.inv(self.kernel + np.diag(RIDGE + DOUBTFUL_RIDGE * (1 - certainty)))
         self._sums: dict[bytes, Table] = {}  # see `_sum_over_clusters`
         self._number()
@@ -150,38 +155,43 @@ class _Search:
         self.member[np.arange(len(self.label)), self.label] = 1
 
     # ------------------------------------------------------------ chances by the rows
-    def _chances(self, nodes: Rows, score: Table, member: Table) -> Table:
+    def _chances(self, score: Table, near: Table | None, size: Table) -> Table:
         """(n, k + 1) chances that nodes are in each cluster, and in none of them.
 
-        `score` is by regression, without what the nodes themselves say. `member`, of shape (n_nodes,
-        k), tells which nodes are in each cluster, where a node does not count for itself.
+        `score`, of shape (n, k), is by regression, without what the nodes themselves say. `near`, of shape
+        (n, k), has the sums of the pairs with the nodes of each cluster, and `size` how many these are,
+        without the nodes themselves.
         """
         power, unknown, doubt = self.nearness.power, self.nearness.unknown, self.nearness.doubt
         raised = np.maximum(score, 0) ** power
         chance = np.column_stack([raised, np.full(len(score), unknown**power)])
         chance /= chance.sum(axis=1, keepdims=True)
-        trust = self._trust()
-        if self.pairs is not None and trust < 1:
-            table = self.pairs[nodes].copy()
-            table[np.arange(len(nodes)), nodes] = 0
-            size = member.sum(axis=0) - member[nodes]
-            mean = np.minimum(table @ member / np.maximum(size, 1), 1 - 1e-6)
-            odds = np.column_stack([mean / (1 - mean), np.ones(len(nodes))])
+        if near is not None:
+            trust, mean = self._trust(), np.minimum(near / np.maximum(size, 1), 1 - 1e-6)
+            odds = np.column_stack([mean / (1 - mean), np.ones(len(score))])
             chance = trust * chance + (1 - trust) * odds / odds.sum(axis=1, keepdims=True)
         return np.asarray((1 - doubt) * chance + doubt / chance.shape[1])
 
-    def _trust(self) -> float:
+    def _trust(self, k: int | None = None) -> float:
         """How far regression counts, by the share of the expected clusters that answers have reached."""
-        k, expected = self.k, self.nearness.n_expected
+        k, expected = self.k if k is None else k, self.nearness.n_expected
         return (
             min(1.0, (k + 1) / expected) ** 2 if knows_enough_clusters(k, len(self.label), expected) else 0.0
         )
 
-    def _left_out(self, nodes: Rows, member: Table) -> Table:
-        """(k + 1,) mean chances of some nodes, by all others."""
-        among = self.inverse[np.ix_(nodes, nodes)]
-        score = -np.linalg.solve(among, self.inverse[nodes] @ member)
-        return np.asarray(self._chances(nodes, score, member).mean(axis=0))
+    def _left_out(self, nodes: Rows, cluster: int, rest: Rows) -> Table:
+        """(k + 1,) mean chances of some nodes of a cluster, by all others; `rest` is what else is in it."""
+        size, by_cluster = self.size.copy(), self.by_cluster[nodes]
+        size[cluster] = len(rest)
+        by_cluster[:, cluster] = self.inverse[np.ix_(nodes, rest)].sum(axis=1)
+        near = None if self.near is None else self.near[nodes]
+        if near is not None and self.pairs is not None:
+            near[:, cluster] = self.pairs[np.ix_(nodes, rest)].sum(axis=1)
+        if len(nodes) == 1:
+            score = -by_cluster / self.inverse[nodes[0], nodes[0]]
+        else:
+            score = -np.linalg.solve(self.inverse[np.ix_(nodes, nodes)], by_cluster)
+        return np.asarray(self._chances(score, near, size).mean(axis=0))
 
     def _price(self, n_answers: Table) -> Table:
         """What a cluster of its own costs, so that wrong answers found none."""
@@ -191,7 +201,10 @@ class _Search:
     def run(self) -> None:
         """Move, join and cut until nothing is more probable."""
         n_moved, n_joins, n_cuts = np.zeros(len(self.label), dtype=np.int64), 0, 0
+        n_in_turn = FEW_MOVES if np.count_nonzero(self.member.sum(axis=0) == 1) > MANY_ALONE else 0
         while True:
+            if n_in_turn == FEW_MOVES:
+                self._move_many(n_moved)
             self._number()
             places = self._places()
             gain = np.where(np.isfinite(places), places, -np.inf)
@@ -207,7 +220,9 @@ class _Search:
                 choice[self.label[mover]] = -np.inf
                 self.label[mover] = int(choice.round(9).argmax())  # the last column is a new number
                 n_moved[mover] += 1
+                n_in_turn += 1
                 continue
+            n_in_turn = 0
             together, joined = self._together()
             if self.k > 1 and n_joins < MOST_JOINS:
                 a, b = divmod(int(joined.round(9).argmax()), self.k)
@@ -223,15 +238,29 @@ class _Search:
             self.places, self.together = places, together
             return
 
+    def _move_many(self, n_moved: Rows) -> None:
+        """Move nodes as `run` does, with tables that follow each move, until none gains enough."""
+        near = self.nearness
+        self._number()
+        rules = MoveRules(near.power, near.unknown, near.doubt, MARGIN, MOST_MOVES)
+        tables = MoveTables(self.inverse, self.net, self.count, self.pairs, self.label, rules)
+        prices = MOST_PRICE * self.odds, PRICE * self.rate * self.odds
+        while (found := tables.find_move(n_moved, self._trust(tables.n_clusters), prices)) is not None:
+            tables.move(*found)
+            n_moved[found[0]] += 1
+        self.label = tables.label
+
     def _places(self) -> Table:
         """(n, k + 1) log posterior of each node's place, given all others; last: a cluster of its own."""
         member, of = self.member, self.label
-        inverse, net, count = self._sum_over_clusters()
-        score = member - inverse / self.inverse.diagonal()[:, None]
-        self.is_alone = member.sum(axis=0)[of] == 1
+        self.by_cluster, net, count = self._sum_over_clusters()
+        score = member - self.by_cluster / self.inverse.diagonal()[:, None]
+        self.size = member.sum(axis=0)
+        self.near = None if self.pairs is None or self._trust() == 1 else self.pairs @ member
+        self.is_alone = self.size[of] == 1
         alone = np.flatnonzero(self.is_alone)
         score[alone, of[alone]] = 0
-        found = np.log(self._chances(np.arange(len(of)), score, member))
+        found = np.log(self._chances(score, self.near, self.size - member))
         found[:, :-1] += net
         found[alone, of[alone]] = -np.inf
         self.inside, self.between = (count * member).sum(axis=0) / 2, member.T @ count
@@ -261,9 +290,7 @@ class _Search:
         k = self.k
         by_rows = np.zeros((k, k + 1))
         for a in range(k):
-            nodes, others = np.flatnonzero(self.label == a), self.member.copy()
-            others[nodes] = 0
-            by_rows[a] = self._left_out(nodes, others)
+            by_rows[a] = self._left_out(np.flatnonzero(self.label == a), a, np.zeros(0, dtype=np.int64))
         by_rows = by_rows[:, :-1]
         np.fill_diagonal(by_rows, 0)
         net, other = self.member.T @ self.net @ self.member, ~np.eye(k, dtype=bool)
@@ -298,9 +325,7 @@ class _Search:
                 one, rest = nodes[side[node]], nodes[~side[node]]
                 if len(one) > len(rest):
                     one, rest = rest, one
-                others = self.member.copy()
-                others[one] = 0
-                chance = self._left_out(one, others)
+                chance = self._left_out(one, cluster, rest)
                 prior = np.log(chance[cluster] / (chance.sum() - chance[cluster]))
                 found.append(
                     Cut(
