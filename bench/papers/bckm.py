@@ -104,17 +104,17 @@ COLUMNS = (
 class PrintedSPCL:
     """SPCL as the paper ran it: a full graph, as many eigenvectors as features, one start of k-means."""
 
-    def __init__(self, n_clusters: int, seed: int) -> None:
+    def __init__(self, n_clusters: int, seed: int, *, skip_constant: bool = True) -> None:
         self.n_clusters = n_clusters
         self.seed = seed
+        self.skip_constant = skip_constant
 
     def fit_predict(self, X: np.ndarray, constraints: lw.Constraints) -> np.ndarray:
         """Cluster the rows."""
         weights = csr_array(scale_locally(pairwise_squares(X)))
         affinity = overwrite_affinities(weights, np.arange(len(X)), constraints)
-        return k_means(
-            embed_affinities(affinity, min(X.shape), skip_constant=True), self.n_clusters, self.seed, n_init=1
-        ).labels
+        self.embedding_ = embed_affinities(affinity, min(X.shape), skip_constant=self.skip_constant)
+        return k_means(self.embedding_, self.n_clusters, self.seed, n_init=1).labels
 
 
 def make_model(method: str, k: int, kernel: Kernel, seed: int) -> Any:

@@ -42,6 +42,8 @@ CHOSEN = (  # file, method, reading, and the kinds of data
     ("readings.csv", "BCKM", "authors() + same centres", ("UCI", "texts")),
     ("readings.csv", "BCKM", "authors() + same centres + random labels", ("shapes",)),
     ("rival_readings.csv", "BSTC", "random labels", ("UCI",)),
+    ("rival_readings.csv", "CKM", "authors() until labels repeat", ("UCI", "shapes")),
+    ("rival_readings.csv", "KBST", "three rounds + random rows", ("UCI",)),
 )
 CHOSEN_FIELDS = ("task", "method", "percent", "reading", "sets", "starts", "nmi", "rounds", "rounds_error")
 VERSIONS_TOLD = tuple(version.strip(", ") or "default" for version in VERSIONS)

@@ -27,7 +27,7 @@ from bench.figures import (
 )
 from bench.harness import format_table
 from bench.papers import bckm_printed, cobs_claims, cobs_figures, halkidi_figures
-from bench.papers.derived_reasons import derive_bckm, derive_cobs
+from bench.papers.derived_reasons import derive_bckm, derive_cobs, derive_halkidi
 from bench.results import RESULTS, write_csv
 from bench.suites.cell_store import Row, read_rows
 
@@ -53,7 +53,7 @@ PAPERS = {
         derive_cobs,
     ),
     "clusilc": Paper("Struyf and Džeroski (2007)"),
-    "halkidi": Paper("Halkidi et al. (2008)", halkidi_figures.read_figures),
+    "halkidi": Paper("Halkidi et al. (2008)", halkidi_figures.read_figures, derive_reasons=derive_halkidi),
     "bckm": Paper("Okabe and Yamada (2018)", bckm_printed.read_figures, derive_reasons=derive_bckm),
 }
 SUMMARY_FIELDS = (

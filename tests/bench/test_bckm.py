@@ -15,6 +15,7 @@ from bench.papers import (
     bckm_report,
     bckm_rival_readings,
 )
+from bench.papers.bckm_rival_readings import CONSTANT
 from bench.results import add_earlier
 from bench.speed import bckm as speed
 from sklearn.metrics import normalized_mutual_info_score
@@ -416,8 +417,7 @@ def test_the_reading_as_authors_is_their_preset():
 
 
 @pytest.mark.slow(nightly=True)
-def test_readings_of_rivals(folder, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(bckm_rival_readings, "is_printed", lambda method, task: True)
+def test_readings_of_rivals(folder, tmp_path, capsys):
     options = ["--data", str(folder), "--out", str(tmp_path), "--sets", "1", "--seeds", "1"]
     assert bckm_rival_readings.main([*options, "--tasks", "iris"]) == 0
     assert "must-links and cannot-links + random rows" in capsys.readouterr().out
@@ -425,10 +425,32 @@ def test_readings_of_rivals(folder, tmp_path, capsys, monkeypatch):
         rows = list(csv.DictReader(file))
     assert all(0 <= float(row["nmi"]) <= 1 for row in rows)
     assert {row["percent"] for row in rows} == {"1", "5", "10"}
-    for method in bckm_rival_readings.CHANGES:  # the letter is that of Table 2
+    methods = {row["method"] for row in rows}
+    assert methods == bckm_rival_readings.CHANGES.keys() - {"SPCL"}  # which is printed for shapes only
+    for method in methods:  # the letter is that of Table 2
         letter = next(r for r in rows if (r["method"], r["reading"], r["percent"]) == (method, "letter", "5"))
         theirs = bckm.measure(("iris", "raw", f"{method}, letter", "5", "0"), 1, folder)["nmi"]
         assert float(letter["nmi"]) == pytest.approx(float(theirs), abs=1e-3)
+
+
+def test_spcl_may_keep_the_constant_eigenvector(folder):
+    X = bckm_data.load("iris", "raw", folder).X
+    c = lw.Constraints(len(X))
+    letter, changed = (bckm_rival_readings.make_reading("SPCL", each, 3, 0) for each in ("letter", CONSTANT))
+    assert letter.fit_predict(X, c).shape == changed.fit_predict(X, c).shape == (len(X),)
+    assert np.ptp(changed.embedding_[:, 0]) < np.ptp(letter.embedding_[:, 0])
+
+
+def test_ckm_may_end_as_the_text_and_be_the_program_in_all_else():
+    ends = {}
+    for change in bckm_rival_readings.CHANGES["CKM"]:
+        parameters = bckm_rival_readings.make_ckm(change, 3, "rbf", 5).get_params()
+        ends[change] = (parameters["convergence"], parameters["ties"], parameters["n_init"])
+    assert ends == {
+        "letter": ("stable", "random", 1),
+        "authors()": ("first rise", "columns", 1),
+        "authors() until labels repeat": ("stable", "columns", 1),
+    }
 
 
 def test_the_prior_changes_in_a_reading_only():

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from bench.figures import SHARE, TOLERANCE, Figure, explain
 from bench.papers import derived_reasons, reproduction
-from bench.papers.derived_reasons import AUTHORS, CHANCE, derive_bckm, derive_cobs
+from bench.papers.derived_reasons import AUTHORS, CHANCE, derive_bckm, derive_cobs, derive_halkidi
 from bench.results import RESULTS, write_csv
 
 pytestmark = pytest.mark.slow
@@ -71,6 +71,49 @@ def test_the_first_way_of_fosc_that_is_near_is_the_reason(tmp_path):
     }
     larger, stability = (derived_reasons.FOSC_WAYS[way] for way in ways)
     assert found == {"wine": stability, "iris": larger, "ecoli": "unexplained"}
+
+
+@pytest.mark.parametrize(
+    ("ari", "error", "is_reason"),
+    [(0.59, 0.04, True), (0.61, 0.04, True), (0.62, 0.04, False), (0.5, 0, True)],
+)
+def test_a_difference_between_two_experiments_may_be_chance(tmp_path, ari, error, is_reason):
+    """Two means of 0.04 standard error each differ by 0.113 at most in 95 % of all cases."""
+    fields = ("task", "method", "letter", "letter_error", "paper")
+    write_csv(tmp_path / "cobs" / "table5.csv", fields, [("wine", "cobs_ss", ari, error, 0.5)])
+    figure = Figure("Table V", "wine", "cobs_ss", "", 0.4, 0.9)
+    reason = derived_reasons.CHANCE_OF_TWO if is_reason else "unexplained"
+    assert explain("cobs", figure, derive_cobs(tmp_path)) == reason
+
+
+@pytest.mark.parametrize(("runs", "ari", "is_reason"), [(25, 0.61, True), (25, 0.62, False), (5, 0.69, True)])
+def test_a_reading_of_few_runs_may_be_near_by_chance(tmp_path, runs, ari, is_reason):
+    fields = ("task", "method", "reading", "runs", "printed", "ari", "error")
+    line = ("wine", "mpck_SI", "one metric", runs, 0.5, ari, 0.04 * (25 / runs) ** 0.5)
+    write_csv(tmp_path / "cobs" / "readings.csv", fields, [line])
+    found = explain("cobs", Figure("Table III, Q2", "wine", "mpck_SI", "", 0.4, 0.9), derive_cobs(tmp_path))
+    assert found.endswith("may be chance.") if is_reason else found == "unexplained"
+
+
+@pytest.mark.parametrize(("nmi", "is_reason"), [(0.59, True), (0.63, False)])
+def test_a_rival_with_one_start_may_differ_by_chance(tmp_path, nmi, is_reason):
+    fields = ("task", "method", "percent", "sets", "starts", "nmi", "sd", "paper")
+    for starts, chance in (("1", is_reason), ("10", False)):
+        line = ("flame", "SPCL, letter", "1", 10, starts, nmi, 0.13, 0.5)
+        write_csv(tmp_path / "bckm" / "table2_raw.csv", fields, [line])
+        figure = Figure("Table 2", "flame", "SPCL", "1 %", 0.5, nmi)
+        assert explain("bckm", figure, derive_bckm(tmp_path)) == (CHANCE if chance else "unexplained")
+
+
+def test_all_runs_of_the_reading_explain_what_the_judging_part_misses(tmp_path):
+    fields = ("task", "competitor", "printed p", "second p", "all p")
+    lines = [
+        ("iris", "KMeans", 0.01, 0.1, 0.03),
+        ("soybean", "KMeans", 0.01, 0.02, 0.01),  # the judging part has it
+        ("diabetes", "KMeans", 0.01, 0.3, 0.2),
+    ]
+    write_csv(tmp_path / "halkidi" / "chosen.csv", fields, lines)
+    assert [each.tasks for each in derive_halkidi(tmp_path)] == [("iris",)]
 
 
 # ---------------------------------------------------------------- what is committed
