@@ -9,9 +9,13 @@ import pytest
 from scipy.special import expit
 
 import linkwise as lw
+from linkwise.constraints.evidence import Evidence
 from linkwise.errors import DataError
+from linkwise.learn.memo import Memo
+from linkwise.learn.records import linkage_state
 from linkwise.learn.records.grouped_records import find_lean
 from linkwise.learn.records.linkage import read_records_table
+from linkwise.learn.run import Run
 from record_worlds import draw_world, score_pairs
 
 WORLD = draw_world()
@@ -72,6 +76,18 @@ def test_given_pairs_are_enough_without_a_question():
     )
     assert score_pairs(world.person, model.labels_) > 0.9
     assert model.violations_ == 0
+
+
+def test_models_of_many_pairs_are_not_all_remembered(monkeypatch):
+    monkeypatch.setattr(linkage_state, "REMEMBERED", 0)
+    learner, memo, oracle = lw.RecordLinkage(random_state=0), Memo(), lw.TruthOracle(WORLD.person)
+    prepared = learner.prepare_table(read_records_table(WORLD.table), 0)
+    n_rows = len(WORLD.person)
+    places = np.arange(float(n_rows))[:, None]
+    run = Run(learner, places, Evidence(n_rows), 0, prepared=prepared, budget=20, memo=memo)
+    while (question := run.question) is not None:
+        run.answer(oracle(question.first, question.second))
+    assert len(memo) == 1, "the newest"
 
 
 def test_a_pair_that_is_no_candidate_is_learned_from():

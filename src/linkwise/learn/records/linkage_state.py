@@ -26,7 +26,7 @@ CERTAIN = 30.0  # log-odds that an answer is right that cannot be wrong
 ERROR_RATE = 0.25  # of random answers that may be wrong: a high one, so that a few of them shift little
 FIRST_FITS, LATER_FITS = 5, 8  # the model is fitted anew after 5 answers, or an eighth of those that it knows
 KEPT = 0.25  # of the log-odds before
-MOST_MODELS = 64  # that are remembered
+REMEMBERED = 2**28  # bytes of models
 N_EXPLAINED = 100  # pairs that tell how much columns count
 SURE = 0.95  # probability from which a decision is not worth a look
 
@@ -89,7 +89,7 @@ class RecordState:
             "pair model",
             key,
             lambda: fit_pair_model(pairs.features, pairs.prior, at, answers.match, drawn),
-            max_values=MOST_MODELS,
+            max_bytes=REMEMBERED,
         )
         kept = 0.0 if self.model is None else KEPT
         self.log_odds = (1 - kept) * model.log_odds + kept * self.log_odds
