@@ -262,3 +262,13 @@ def test_what_is_proposed_can_be_read(columns, options):
     for name, value in given_ones.items():
         kept = getattr(again.reading, name)
         assert kept == value or set(value) <= set(kept)
+
+
+def test_a_column_that_differs_in_one_late_row_repeats_no_other():
+    """The first rows alone do not tell whether two columns say the same."""
+    rng = np.random.default_rng(0)
+    first = rng.choice(["a", "b", "c"], 200).tolist()
+    other = [f"{word}!" for word in first]
+    late = [*other[:-1], next(word for word in ("a!", "b!") if word != other[-1])]
+    frame = pl.DataFrame({"x": rng.normal(size=200), "one": first, "late": late, "again": other})
+    assert propose_for(frame)["show"] == ["again"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -391,6 +392,9 @@ def _checked_labels(labels: NDArray[Any]) -> NDArray[Any]:
     if labels.dtype.kind in "iubU":
         return labels
     kinds = {bool: "b", np.bool_: "b", str: "U", np.str_: "U"}
+    if set(map(type, labels.tolist())) == {int}:
+        with suppress(OverflowError):
+            return labels.astype(np.int64)
     for row, label in enumerate(labels.tolist()):
         if is_missing(label):
             raise ValueError(

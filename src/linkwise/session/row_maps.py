@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.decomposition import PCA
 from threadpoolctl import threadpool_limits
 
 from linkwise import native, parallel
@@ -129,6 +128,8 @@ class Projection(NamedTuple):
 
 def project_on_components(X: NDArray[Any]) -> Projection:
     """Find the first two principal components; above 100 000 rows the axes are those of a sample."""
+    from sklearn.decomposition import PCA
+
     rows = X
     if len(X) > FIT_ROWS:
         rows = X[np.random.default_rng(0).choice(len(X), FIT_ROWS, replace=False)]

@@ -2,6 +2,7 @@
 
 import datetime as dt
 
+import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from linkwise.constraints.checks import is_missing
 from linkwise.data import from_frame, read_table
+from linkwise.data.columns.roles import count_missing, to_words
 from linkwise.errors import DataError
 
 KINDS = [pl.DataFrame, pd.DataFrame]
@@ -299,3 +301,34 @@ def test_amounts_with_decimal_commas_in_quotes_are_numbers(tmp_path):
     frame = read_table(path).frame
     assert frame["a"].to_list()[:2] == [1250.10, 1251.11]
     assert frame["b"].to_list()[:2] == ["0,0", "1,1"]  # may be lists
+
+
+DAY = dt.datetime(2024, 1, 13)
+WITH_GAPS = {
+    "numbers": pl.Series([1.5, None, float("nan"), 2.0]),
+    "whole numbers": pl.Series([1, None, 2]),
+    "words": pl.Series(["a", None, "", "nan"]),
+    "categories": pl.Series(["a", None, "b"], dtype=pl.Categorical),
+    "an enumeration": pl.Series(["a", None, "b"], dtype=pl.Enum(["a", "b"])),
+    "truth values": pl.Series([True, None]),
+    "dates": pl.Series([DAY, None, DAY]),
+    "nothing": pl.Series([None, None]),
+    "objects": pl.Series([float("nan"), None, "a"], dtype=pl.Object),
+    "lists": pl.Series([[1.0], None]),
+    "none at all": pl.Series([1.0, 2.0]),
+    "words of pandas": pd.Series(["a", None, float("nan"), 7], dtype=object),
+    "numbers of pandas": pd.Series([1.5, None, 2.0]),
+    "truth values of pandas": pd.Series([True, None], dtype="boolean"),
+}
+
+
+@pytest.mark.parametrize("kind", WITH_GAPS)
+def test_missing_values_are_counted_as_one_by_one(kind):
+    series = nw.from_native(WITH_GAPS[kind], series_only=True)
+    assert count_missing(series) == sum(map(is_missing, series.to_list()))
+
+
+@pytest.mark.parametrize("kind", ["words", "categories", "an enumeration"])
+def test_words_are_the_values(kind):
+    series = nw.from_native(WITH_GAPS[kind], series_only=True)
+    assert to_words(series) == WITH_GAPS[kind].to_list()

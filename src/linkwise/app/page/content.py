@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.metrics import adjusted_rand_score
 
 from linkwise.app.page.answer_list import AnswerList, serialize_event
 from linkwise.app.page.cards import RowView
@@ -224,6 +223,8 @@ class PageContent:
 
     def agreement(self) -> float | None:
         """Return the adjusted Rand index of clusters and classes; None without classes."""
+        from sklearn.metrics import adjusted_rand_score
+
         return None if self._classes is None else float(adjusted_rand_score(self._classes, self.labels))
 
     def has_rules(self) -> bool:

@@ -131,10 +131,14 @@ def find_placeholders(frame: nw.DataFrame[Any], *, comma_free: bool) -> list[str
         series = frame.get_column(name)
         if value_kind(series) != "words":
             continue
-        cells = [(word or "").strip() for word in to_words(series)]
-        words = Counter(cell for cell in cells if cell and not any(mark.isdigit() for mark in cell))
+        cells = to_words(series)
+        known: Counter[str] = Counter()
+        for cell, n in Counter(cells).items():
+            if word := (cell or "").strip():
+                known[word] += n
+        words = {word: n for word, n in known.items() if not any(mark.isdigit() for mark in word)}
         signs = [word for word in words if word.casefold() not in MARKERS]
-        n_known = sum(map(bool, cells))
+        n_known = known.total()
         if not signs or any(words[word] < 2 or "=" in word for word in signs):
             continue
         if (
@@ -142,7 +146,10 @@ def find_placeholders(frame: nw.DataFrame[Any], *, comma_free: bool) -> list[str
             or decide_column(series, name, frame.columns, None).role != "text"
         ):
             continue
-        rest = pl.Series(name, [None if cell in words else cell or None for cell in cells], dtype=pl.String)
+        stripped = [(cell or "").strip() for cell in cells]
+        rest = pl.Series(
+            name, [None if cell in words else cell or None for cell in stripped], dtype=pl.String
+        )
         kind = parse_columns(rest.to_frame(), comma_free=comma_free).frame.dtypes[0]
         found += [f"{name}={word}" for word in signs] if kind.is_numeric() or kind.is_temporal() else []
     return found

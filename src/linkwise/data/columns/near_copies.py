@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from linkwise.constraints.checks import is_missing
 from linkwise.data.columns.cycles import read_hours
-from linkwise.data.columns.roles import holds_whole_numbers, to_numbers, value_kind
+from linkwise.data.columns.roles import count_missing, holds_whole_numbers, to_numbers, value_kind
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -145,8 +145,7 @@ def _find_common_codes(
 def _may_identify(series: nw.Series[Any]) -> bool:
     """Whether a column is filled in most rows, with many different values."""
     n = len(series)
-    is_filled = sum(map(is_missing, series.to_list())) <= _MOST_EMPTY * n
-    return series.n_unique() >= _LEAST_DISTINCT * n and is_filled
+    return series.n_unique() >= _LEAST_DISTINCT * n and count_missing(series) <= _MOST_EMPTY * n
 
 
 def _weigh_letters(records: list[str]) -> Any:

@@ -28,6 +28,7 @@ from linkwise.data.columns.near_copies import find_near_copies
 from linkwise.data.columns.picture_paths import find_pictures, holds_pictures
 from linkwise.data.columns.roles import (
     Column,
+    count_missing,
     decide_column,
     find_id,
     is_key,
@@ -416,18 +417,29 @@ def _find_repeated(columns: Mapping[str, nw.Series[Any]]) -> list[str]:
     """The columns whose values tell exactly what an earlier column tells, each under another name."""
     if any(len(series) < _LEAST_REPEATED for series in columns.values()):  # few rows agree by chance
         return []
+    words = {
+        name: to_words(one) if value_kind(one) == "words" else one.to_list() for name, one in columns.items()
+    }
+    starts = {name: _number_values(some[:_LEAST_REPEATED]) for name, some in words.items()}
+    n_alike = Counter(starts.values())
     known: set[tuple[int, ...]] = set()
     repeated = []
-    for name, series in columns.items():
-        words = to_words(series) if value_kind(series) == "words" else series.to_list()
-        numbers: dict[Any, int] = {}
-        form = tuple(numbers.setdefault(None if is_missing(one) else one, len(numbers)) for one in words)
-        if len(numbers) > len(words) / 2:  # any two columns of unique values have the same form
+    for name, some in words.items():
+        if n_alike[starts[name]] == 1:  # then no column has the same form
+            continue
+        form = _number_values(some)
+        if max(form) + 1 > len(some) / 2:  # any two columns of unique values have the same form
             continue
         if form in known:
             repeated.append(name)
         known.add(form)
     return repeated
+
+
+def _number_values(values: Sequence[Any]) -> tuple[int, ...]:
+    """Number values in the order in which they first occur; all missing ones are one value."""
+    numbers: dict[Any, int] = {}
+    return tuple(numbers.setdefault(None if is_missing(one) else one, len(numbers)) for one in values)
 
 
 def _propose_cycles(frame: nw.DataFrame[Any], found: Sequence[Column], given: Reading) -> dict[str, Any]:
@@ -593,7 +605,7 @@ def _has_variants(frame: nw.DataFrame[Any], column: Column) -> bool:
 
 def _is_mostly_empty(series: nw.Series[Any]) -> bool:
     """Whether more than half of the values are missing."""
-    return sum(map(is_missing, series.to_list())) > len(series) / 2
+    return count_missing(series) > len(series) / 2
 
 
 # ---------------------------------------------------------------- pictures

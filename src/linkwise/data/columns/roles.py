@@ -122,8 +122,26 @@ def holds_whole_numbers(series: nw.Series[Any]) -> bool:
     return bool(np.isfinite(known).all() and (known % 1 == 0).all())
 
 
+def count_missing(series: nw.Series[Any]) -> int:
+    """Count the values that are none, as `linkwise.constraints.checks.is_missing` tells them."""
+    if _holds_one_type(series):
+        n_not_numbers = series.is_nan().sum() if series.dtype.is_float() else 0
+        return series.null_count() + int(n_not_numbers or 0)
+    return sum(map(is_missing, series.to_list()))
+
+
+def _holds_one_type(series: nw.Series[Any]) -> bool:
+    """Whether a column of polars holds nulls and values of its type, and no objects."""
+    kind = type(series.dtype).__name__ in ("Boolean", "String", "Categorical", "Enum")
+    return series.implementation.is_polars() and (
+        kind or series.dtype.is_numeric() or series.dtype.is_temporal()
+    )
+
+
 def to_words(series: nw.Series[Any]) -> list[str | None]:
     """Convert categories to text, None where missing."""
+    if _holds_one_type(series) and value_kind(series) == "words":
+        return series.to_list()
     return [
         value if isinstance(value, str) else None if is_missing(value) else format_cell(value)
         for value in series.to_list()

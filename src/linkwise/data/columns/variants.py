@@ -67,7 +67,8 @@ def find_variants(series: nw.Series[Any]) -> Variants | None:
     """Find the values of a column of categories that have several spellings; None if there are none."""
     if value_kind(series) != "words" or series.n_unique() > MOST_SPELLINGS:
         return None
-    counts = Counter(word for word in to_words(series) if word is not None)
+    found = Counter(to_words(series))
+    counts = Counter({word: n for word, n in found.items() if word is not None})
     values: dict[str, list[str]] = defaultdict(list)
     for word, form in fold_words(counts).items():
         values[form].append(word)

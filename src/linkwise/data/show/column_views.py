@@ -13,6 +13,7 @@ from linkwise.data.columns.roles import (
     FEATURE_ROLES,
     Column,
     Role,
+    count_missing,
     decide_column,
     is_key,
     to_numbers,
@@ -32,6 +33,7 @@ Kind = Literal["number", "amount", "category", "date", "text", "picture", "curve
 KINDS: tuple[Kind, ...] = get_args(Kind)
 CURVE = "curve"  # the name of all samples of a curve together
 _NAMING: tuple[Kind, ...] = ("number", "amount", "category", "text")  # kinds of columns that can be ids
+_FIRST = 100  # cells that are looked at first for an example
 _LONGEST = 60  # characters of an example
 _KIND_OF_ROLE: dict[Role, Kind] = {
     "numeric": "number", "category": "category", "date": "date", "document": "text", "text": "text",
@@ -113,11 +115,12 @@ def view_columns(table: Table, shares: Mapping[str, float]) -> tuple[ColumnView,
         proposals = [one for one in table.proposals if _is_about(one, column, samples)]
         kind, use = _find_kind(table, column, series), _find_use(table, column)
         reason = "; ".join(filter(None, (one.brief_reason for one in proposals))) or _describe(column)
-        cells = table.frame.get_column(column.name).to_list()
-        known = next((cell for cell in cells if not is_missing(cell)), None)
+        cells = table.frame.get_column(column.name)
+        known = _find_known(cells)
         written = table.written.get(column.name)
         if written is not None:
-            known = next((cell for cell in written.to_list() if not is_missing(cell)), known)
+            found = _find_known(written)
+            known = known if found is None else found
         views.append(
             ColumnView(
                 name,
@@ -125,7 +128,7 @@ def view_columns(table: Table, shares: Mapping[str, float]) -> tuple[ColumnView,
                 _list_kinds(kind, series, is_code=column.name in (table.reading.as_categories or ())),
                 use,
                 "" if known is None else format_cell(known)[:_LONGEST],
-                sum(map(is_missing, cells)) / len(cells),
+                count_missing(cells) / len(cells),
                 _add_shares(table, name, shares) if use == "compare" else None,
                 reason,
                 bool(proposals),
@@ -134,6 +137,15 @@ def view_columns(table: Table, shares: Mapping[str, float]) -> tuple[ColumnView,
             )
         )
     return tuple(views)
+
+
+def _find_known(cells: nw.Series[Any]) -> Any:
+    """The first value that is not missing; None without one."""
+    for some in (cells.head(_FIRST), cells):
+        for cell in some.to_list():
+            if not is_missing(cell):
+                return cell
+    return None
 
 
 def parse_columns_of(table: Table) -> nw.DataFrame[Any]:
