@@ -1,5 +1,7 @@
 """Where a table begins, whether its first line is a row, and how a table is reshaped and written again."""
 
+import shlex
+
 import numpy as np
 import polars as pl
 import pytest
@@ -270,6 +272,35 @@ def test_words_between_numbers_are_gaps(tmp_path):
     assert read_table(written(tmp_path, once), propose=True).reading.missing is None
     few = "size,n\n" + "".join(f"{'studio' if row % 5 == 0 else row % 4},{row % 7}\n" for row in range(60))
     assert read_table(written(tmp_path, few), propose=True).roles["size"] == "category"
+
+
+@pytest.mark.parametrize(
+    ("cells", "proposed"),
+    [
+        (["#DIV/0!"], ("price=#DIV/0!",)),
+        (["#N/A", "#BEZUG!", "#NAME?"], ("price=#N/A", "price=#BEZUG!", "price=#NAME?")),
+        (["#12"], None),
+        (["sold!"], None),
+    ],
+)
+def test_errors_of_a_spreadsheet_are_gaps(tmp_path, cells, proposed):
+    prices = [*cells, *(f"{row}.5" for row in range(60))]
+    content = "price,kind\n" + "".join(f"{price},{row % 7}\n" for row, price in enumerate(prices))
+    table = read_table(written(tmp_path, content), propose=True)
+    assert table.reading.missing == proposed
+    assert (table.roles["price"] == "numeric") == (proposed is not None)
+
+
+def test_a_hint_at_other_cells_can_be_followed(tmp_path):
+    content = "my price,kind\n" + "".join(
+        f"{'sold' if row == 3 else row + 0.5},{row % 7}\n" for row in range(60)
+    )
+    table = read_table(written(tmp_path, content))
+    said = next(note for note in table.notes if "taken as text" in note)
+    options = shlex.split(said.partition("or add ")[2].partition(" (in Python")[0])
+    assert options == ["--missing", "my price=sold"]
+    again = read_table(written(tmp_path, content), Reading.of(missing=options[1::2]))
+    assert again.roles["my price"] == "numeric"
 
 
 def test_nothing_is_proposed_for_values_in_their_range(tmp_path):

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _NINES = re.compile(r"-?9{2,}(\.9+)?")
+_SHEET_ERROR = re.compile(r"#(N/?[A-Z]|[^\W\d_]+(/0)?[!?])")  # of a spreadsheet: #DIV/0!, #N/A
 _LEAST_OTHERS = 5  # values beside those that mean missing
 _APART = 0.1  # of the range of the others: how far a sign of another column is from them at least
 _YEARS = (1500, 2200)
@@ -121,8 +122,8 @@ def _find_far_values(values: NDArray[np.float64]) -> list[float]:
 def find_placeholders(frame: nw.DataFrame[Any], *, comma_free: bool) -> list[str]:
     """Find words such as "on request" that stand between numbers, each with its column.
 
-    They occur repeatedly in a column of texts that is of no use with them, and all its other values are
-    numbers or dates.
+    They occur repeatedly, or are errors of a spreadsheet, in a column of texts that is of no use with them,
+    and all its other values are numbers or dates.
     """
     import polars as pl
 
@@ -136,10 +137,15 @@ def find_placeholders(frame: nw.DataFrame[Any], *, comma_free: bool) -> list[str
         for cell, n in Counter(cells).items():
             if word := (cell or "").strip():
                 known[word] += n
-        words = {word: n for word, n in known.items() if not any(mark.isdigit() for mark in word)}
+        words = {
+            word: n
+            for word, n in known.items()
+            if _SHEET_ERROR.fullmatch(word) or not any(mark.isdigit() for mark in word)
+        }
         signs = [word for word in words if word.casefold() not in MARKERS]
         n_known = known.total()
-        if not signs or any(words[word] < 2 or "=" in word for word in signs):
+        doubtful = [word for word in signs if words[word] < 2 and not _SHEET_ERROR.fullmatch(word)]
+        if not signs or doubtful or any("=" in word for word in signs):
             continue
         if (
             sum(words.values()) > n_known / 2

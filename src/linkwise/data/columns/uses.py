@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from linkwise.constraints.checks import is_missing
@@ -342,6 +343,7 @@ def _note_shown_columns(said: str, found: Sequence[Column]) -> list[str]:
 _DECIMALS: tuple[Decimal, ...] = (".", ",")
 _FIRSTS: tuple[First, ...] = ("day", "month")
 _MOST_OF_IT = 4  # numbers or dates for each other value
+_MOST_SIGNS = 3  # that a hint lists
 _MAY_BE_DATE = r"^\d{1,4}[-/.] ?\d{1,2}[-/.] ?\d{1,4}"
 _MAY_BE_NUMBER = r"(?i)\d|inf|nan"  # in some cell of every column that holds numbers or dates
 
@@ -425,8 +427,17 @@ def _hint_other_cells(text: pl.Series) -> str | None:
     row = others.arg_max() or 0
     return (
         f"most of it is numbers, but not '{text[row]}' in row {row} (counted from 0)."
-        " To use it as numbers, leave such cells empty."
+        f" To use it as numbers, {_say_how_to_leave_out(text.filter(others))}"
     )
+
+
+def _say_how_to_leave_out(cells: pl.Series) -> str:
+    """What makes some cells of a column missing: without them in the file, or with an option."""
+    signs = [f"{cells.name}={word}" for word in cells.unique(maintain_order=True)]
+    if len(signs) > _MOST_SIGNS or any(sign.count("=") > 1 for sign in signs):
+        return "leave such cells empty."
+    options = " ".join(f"--missing {quote(sign)}" for sign in signs)
+    return f"leave such cells empty, or add {options} (in Python, missing=[...])."
 
 
 def _hint_no_dates(text: pl.Series) -> str | None:
@@ -443,5 +454,5 @@ def _hint_no_dates(text: pl.Series) -> str | None:
     row = others.arg_max() or 0
     return (
         f"most of it is dates, but not '{text[row]}' in row {row} (counted from 0)."
-        " To use it as dates, leave such cells empty."
+        f" To use it as dates, {_say_how_to_leave_out(text.filter(others))}"
     )
