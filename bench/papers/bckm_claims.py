@@ -2,7 +2,8 @@
 
 The paper names no test. Here one method is significantly better than another on a data set if a one-sided
 paired t-test over the sets of constraints has p < 0.05 with at least two of the three numbers of constraints.
-A difference in NMI of less than 0.02 is none.
+A difference in NMI of less than 0.02 is none. Numbers of rounds are equal if they differ by a tenth at most,
+and one that the paper prints may be a tenth or two standard errors away, as in Table 4.
 """
 
 from __future__ import annotations
@@ -13,14 +14,17 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.stats import ttest_rel
 
+from bench.figures import SHARE
 from bench.harness import read_target
 from bench.papers.bckm_data import CLUSTERS, TEXTS, UCI
 from bench.suites.cell_store import Row
+from bench.suites.summaries import mean_of
 
 VERSIONS = ("letter", "default", "authors")
 PERCENT = ("1", "5", "10")
 SAME = 0.02
 MANY = 3  # sets of constraints that a test needs
+MOST_ROUNDS = 20.26  # that the paper prints for spiral, "less than around 20"
 Place = tuple[str, str, str]
 Verdict = tuple[str, bool | None]
 
@@ -35,14 +39,15 @@ class Trials:
         One of `VERSIONS`.
     cells : dict of list of dict
         Finished cells by data set, method with version, and percent.
-    curves, shares : list of dict
-        Lines of Figures 2 and 3.
+    curves, shares, single : list of dict
+        Lines of Figures 2 and 3, and of runs with one round.
     """
 
     version: str
     cells: Mapping[Place, list[Row]]
     curves: list[Row] = field(default_factory=list)
     shares: list[Row] = field(default_factory=list)
+    single: list[Row] = field(default_factory=list)
 
     def rows(self, task: str, method: str, percent: str) -> list[Row]:
         """Cells of a method, which may be named without its version; rivals have no authors' version."""
@@ -185,12 +190,14 @@ def looks_like_classes(trials: Trials) -> Verdict:
 
 
 def is_ckm(trials: Trials) -> Verdict:
-    """Where on average hardly more than one round runs."""
-    places = [(t, p) for t in trials.tasks("BCKM", "CKM") for p in PERCENT]
-    single = [(t, p) for t, p in places if trials.mean(t, "BCKM", p, "rounds") < 1.3]
-    gaps = {f"{t} {p} %": trials.mean(t, "BCKM", p) - trials.mean(t, "CKM", p) for t, p in single}
-    text = ", ".join(f"{place} {gap:+.2f}" for place, gap in gaps.items())
-    return text or "no such set", all(abs(gap) <= SAME for gap in gaps.values()) if gaps else None
+    """Whether runs with one round are as good as this round, which is a run of CKM."""
+    rows = [row for row in trials.single if row["version"] == trials.version and row["nmi"]]
+    if not rows:
+        return "not run", None
+    n = [int(row["one_round"]) for row in rows]
+    nmi, first = (float(np.average([float(row[of]) for row in rows], weights=n)) for of in ("nmi", "first"))
+    text = f"{sum(n)} runs with one round: {nmi:.2f}, and this round alone {first:.2f}"
+    return text, all(abs(float(row["nmi"]) - float(row["first"])) <= SAME for row in rows)
 
 
 # ---------------------------------------------------------------- rounds
@@ -205,16 +212,25 @@ def needs_few_rounds(trials: Trials) -> Verdict:
         (t, p) for t in ("iris", "flame", "pathbased", "spiral") for p in PERCENT if t in trials.tasks("BCKM")
     ]
     most = max(places, key=lambda place: trials.mean(place[0], "BCKM", place[1], "rounds"))
-    rounds = trials.mean(most[0], "BCKM", most[1], "rounds")
+    of_sets = list(trials.by_set(most[0], "BCKM", most[1], "rounds").values())
+    rounds, error = float(np.mean(of_sets)), mean_of(of_sets).error
+    allowed = MOST_ROUNDS + max(SHARE * MOST_ROUNDS, 2 * error)
     good = sum(trials.mean(t, "BCKM", p) > 0.95 for t, p in places)
     text = f"at most {rounds:.0f} rounds ({most[0]} {most[1]} %); NMI above 0.95 in {good} of {len(places)}"
-    return text, rounds < 25 and good >= len(places) - 2  # the paper: 20.26 rounds, and 0.81 on iris
+    return text, rounds <= allowed and good >= len(places) - 2  # the paper: 0.81 on iris, 0.91 on pathbased
 
 
 def needs_fewer(trials: Trials) -> Verdict:
+    """Whether 10 % take fewer rounds than 5 % on half of the sets, or on one more or less.
+
+    The paper has the two numbers the other way round. Its Table 4 contradicts that, and so does its next
+    sentence, by which one would expect more rounds with more constraints.
+    """
     tasks = trials.tasks("BCKM")
     fewer = [
-        t for t in tasks if trials.mean(t, "BCKM", "5", "rounds") < trials.mean(t, "BCKM", "10", "rounds")
+        t
+        for t in tasks
+        if trials.mean(t, "BCKM", "10", "rounds") < (1 - SHARE) * trials.mean(t, "BCKM", "5", "rounds")
     ]
     return f"{len(fewer)} of {len(tasks)}", abs(2 * len(fewer) - len(tasks)) <= 2
 
@@ -345,6 +361,7 @@ def check_claims(
     cells: Mapping[Place, list[Row]],
     curves: list[Row],
     shares: list[Row],
+    single: list[Row],
     versions: Collection[str] = VERSIONS,
 ) -> list[tuple[str, ...]]:
     """The paper's words, what was measured, and whether they hold: in each version, or nothing for others."""
@@ -355,7 +372,7 @@ def check_claims(
             if version not in versions:
                 texts += ["", ""]
                 continue
-            measured, holds = CLAIMS[claim["claim"]](Trials(version, cells, curves, shares))
+            measured, holds = CLAIMS[claim["claim"]](Trials(version, cells, curves, shares, single))
             texts += [measured, {True: "holds", False: "does not", None: "not testable"}[holds]]
         lines.append((claim["words"], *texts))
     return lines

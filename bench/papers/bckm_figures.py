@@ -1,6 +1,7 @@
 """Figures 2 to 4 of Okabe and Yamada (2018): what happens in the rounds of BCKM.
 
-    python -m bench run bckm_figures --data DIR [--sets N] [--tasks TASK,TASK] [--jobs N]
+    python -m bench run bckm_figures --data DIR [--sets N] [--tasks TASK,TASK] [--versions VERSION,VERSION]
+        [--jobs N]
 
 - Figure 2: NMI of the clustering by the votes so far, by round, on ecoli, glass and tr11. A run that ends
   early keeps its last value.
@@ -11,7 +12,9 @@
   rows; below them the rows in the first two principal components of the kernel after some of the rounds.
 
 Constraints are 1, 5 and 10 % of all pairs of rows, as in `bench.papers.bckm`; the numbers are means over sets
-of constraints, with one start each. BCKM runs as printed ("letter", which the pictures show) and by default.
+of constraints, with one start each. BCKM runs as printed ("letter", which the pictures show), by default and
+as the authors' program. ``single.csv`` has the runs with one round: their NMI, and that of this round, which
+is a run of CKM. Sets and versions that do not run keep their lines.
 """
 
 from __future__ import annotations
@@ -34,7 +37,7 @@ from bench.harness import add_common_options, find_source, format_table, out_fol
 from bench.papers.bckm_data import CLUSTERS, load, names
 from bench.plots import COLOURS, save_small
 from bench.results import write_csv
-from bench.suites.cell_store import Cell, Row
+from bench.suites.cell_store import Cell, Row, read_rows
 from bench.suites.constraint_sets import draw_constraints
 from linkwise.cluster.similarity.co_membership import CoMembership
 from linkwise.cluster.similarity.weak_learner import list_pairs, order_by_priority
@@ -44,11 +47,13 @@ PERCENT = ("1", "5", "10")
 CURVES = ("ecoli", "glass", "tr11")  # the paper's choice for Figure 2
 PICTURED = "ecoli"  # in Figure 4
 ROUNDS = 100
-VERSIONS = ("letter", "default")
+VERSIONS = ("letter", "default", "authors")
 FIELDS = ("task", "version", "percent", "set")
 COLUMNS = 4
+ENDS = ("end", "first")
+SINGLE = ("task", "version", "percent", "runs", "one_round", "nmi", "first")
 
-Line = tuple[str, str, str, str, str]
+Line = tuple[str, ...]
 
 
 def measure(cell: Cell, folder: Path) -> Row:
@@ -65,16 +70,20 @@ def measure(cell: Cell, folder: Path) -> Row:
     shares = satisfied_shares(model, constraints, int(number))
     return {
         "rounds": str(model.n_rounds_),
+        "first": f"{score(rows.y, model.hypotheses_[:, 0]):.4f}",
+        "end": f"{score(rows.y, model.labels_):.4f}",
         "nmi": " ".join(f"{value:.4f}" for value in scores),
         "satisfied": " ".join(f"{value:.4f}" for value in shares),
     }
 
 
 def make_bckm(version: str, k: int, kernel: Any, seed: int) -> lw.BCKM:
-    """BCKM as printed, where a trial has one start, or by default."""
+    """BCKM as printed or as the authors' program, where a trial has one start, or by default."""
     parameters: dict[str, Any] = {"kernel": kernel, "n_rounds": ROUNDS, "random_state": seed}
     if version == "letter":
         return lw.BCKM.paper(k, n_init=1, **parameters)
+    if version == "authors":
+        return lw.BCKM.authors(k, n_init=1, **parameters)
     return lw.BCKM(k, **parameters)
 
 
@@ -94,7 +103,7 @@ def satisfied_shares(model: Any, constraints: lw.Constraints, seed: int) -> list
         satisfied = together == pairs.must.astype(bool)
         if satisfied.all():
             continue
-        order = order_by_priority(pairs, np.log(priority), rng_at(seed, 0, t, 0))
+        order = order_by_priority(pairs, np.log(priority), rng_at(seed, 0, t, 0), model.ties)
         found.append(np.bincount(bins, weights=satisfied[order]) / np.bincount(bins))
     return np.mean(found, axis=0).tolist() if found else []
 
@@ -122,6 +131,25 @@ def build_shares(found: list[Row]) -> list[Line]:
             for at, mean in enumerate(np.mean(runs, axis=0)):
                 lines.append((*name, str(2**at), f"{mean:.4f}"))
     return lines
+
+
+def build_single(found: list[Row]) -> list[Line]:
+    """Lines of runs with one round: task, version, percent, runs, of them with one round, NMI, its NMI."""
+    lines = []
+    for name, rows in group_runs(found).items():
+        single = [row for row in rows if row["rounds"] == "1"]
+        means = [f"{np.mean([float(row[end]) for row in single]):.4f}" if single else "" for end in ENDS]
+        lines.append((*name, str(len(rows)), str(len(single)), *means))
+    return lines
+
+
+def add_kept(path: Path, head: tuple[str, ...], lines: list[Line], ran: set[tuple[str, str]]) -> list[Line]:
+    """Write lines behind those of sets and versions that did not run, and return all of them."""
+    kept = [tuple(row.values()) for row in read_rows(path) if (row["task"], row["version"]) not in ran]
+    places = list(CLUSTERS)
+    both = sorted([*kept, *lines], key=lambda line: (places.index(line[0]), VERSIONS.index(line[1])))
+    write_csv(path, head, both)
+    return both
 
 
 def group_runs(found: list[Row]) -> dict[tuple[str, str, str], list[Row]]:
@@ -255,11 +283,13 @@ def run(options: argparse.Namespace) -> int:
     if folder is None or not tasks:
         raise SystemExit(f"None of {', '.join(CLUSTERS)} is there. Pass the folder of data sets with --data.")
     out = out_folder(options, "bckm_figures")
+    versions = options.versions.split(",")
+    ran = {(task, version) for task in tasks for version in versions}
     cells = [
         (task, version, percent, str(number))
         for number in range(options.sets)
         for task in tasks
-        for version in VERSIONS
+        for version in versions
         for percent in PERCENT
     ]
     work = partial(measure, folder=folder)
@@ -267,18 +297,20 @@ def run(options: argparse.Namespace) -> int:
     found = run_cells(
         out / "runs.csv", FIELDS, cells, work, uses=uses, jobs=options.jobs, reuse=options.reuse
     )
-    curves, shares = build_curves(found), build_shares(found)
-    write_csv(out / "figure2.csv", ("task", "version", "percent", "round", "nmi"), curves)
-    write_csv(out / "figure3.csv", ("task", "version", "percent", "place", "satisfied"), shares)
+    head = ("task", "version", "percent", "round", "nmi")
+    curves = add_kept(out / "figure2.csv", head, build_curves(found), ran)
+    head = ("task", "version", "percent", "place", "satisfied")
+    shares = add_kept(out / "figure3.csv", head, build_shares(found), ran)
+    add_kept(out / "single.csv", SINGLE, build_single(found), ran)
     if curves:
         draw_lines(out / "figure2.png", curves, "round", "NMI")
     axis = "place in the order of priority"
     draw_lines(out / "figure3.png", shares, axis, "share of satisfied constraints", is_log=True)
-    if PICTURED in tasks:
+    if (PICTURED, "letter") in ran:
         table = draw_clusterings(out / "figure4.png", folder)
-        head = ("method", "nmi", "violations")
-        write_csv(out / "figure4.csv", head, table)
-        print(format_table(head, table))
+        columns = ("method", "nmi", "violations")
+        write_csv(out / "figure4.csv", columns, table)
+        print(format_table(columns, table))
     return 0
 
 
@@ -287,6 +319,7 @@ def main(arguments: list[str] | None = None) -> int:
     add_common_options(parser)
     parser.add_argument("--sets", type=int, default=3, metavar="N", help="sets of constraints")
     parser.add_argument("--tasks", metavar="A,B", help=f"sets, of {', '.join(CLUSTERS)}")
+    parser.add_argument("--versions", default=",".join(VERSIONS), metavar="A,B", help="versions that run")
     return run(parser.parse_args(arguments))
 
 

@@ -43,6 +43,7 @@ CHOSEN = (  # file, method, reading, and the kinds of data
     ("readings.csv", "BCKM", "authors() + same centres + random labels", ("shapes",)),
     ("rival_readings.csv", "BSTC", "random labels", ("UCI",)),
     ("rival_readings.csv", "CKM", "authors() until labels repeat", ("UCI", "shapes")),
+    ("rival_readings.csv", "ITML", "random rows", ("UCI",)),
     ("rival_readings.csv", "KBST", "three rounds + random rows", ("UCI",)),
 )
 CHOSEN_FIELDS = ("task", "method", "percent", "reading", "sets", "starts", "nmi", "rounds", "rounds_error")
@@ -203,7 +204,8 @@ def main(arguments: list[str] | None = None) -> int:
         if all(any(method == wanted for _, method, _ in cells) for wanted in list_needed(version))
     ]
     curves, shares = (read_rows(drawn / f"figure{number}.csv") for number in (2, 3))
-    claims = check_claims(cells, curves, shares, finished)
+    single = read_rows(drawn / "single.csv")
+    claims = check_claims(cells, curves, shares, single, finished)
     claims = keep_earlier(read_rows(out / "claims.csv"), claims, finished)
     write_csv(out / "claims.csv", COLUMNS, claims)
     print(format_table(COLUMNS, claims))

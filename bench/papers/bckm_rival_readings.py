@@ -1,4 +1,4 @@
-"""What Okabe and Yamada (2018) leave open about CKM and four rivals of BCKM: readings, beside Table 2.
+"""What Okabe and Yamada (2018) leave open about CKM and rivals of BCKM: readings, beside Table 2.
 
     python -m bench run bckm_rival_readings --data DIR [--tasks TASK,TASK] [--only METHOD]
         [--changes "CHANGE;CHANGE"] [--sets N] [--first N] [--seeds N] [--jobs N]
@@ -29,7 +29,9 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
+from sklearn import config_context
 from sklearn.metrics import normalized_mutual_info_score
+from sklearn.pipeline import Pipeline
 
 import linkwise as lw
 from bench.figures import TOLERANCE
@@ -58,6 +60,7 @@ PROGRAM, PROGRAM_REPEATS = "authors()", "authors() until labels repeat"
 CHANGES: dict[str, tuple[str, ...]] = {
     "CKM": (LETTER, PROGRAM, PROGRAM_REPEATS),
     "BSTC": (LETTER, CENTRED),
+    "ITML": (LETTER,),
     "KBST": (LETTER, BOTH, NO_PRIOR, THREE),
     "PCP": (LETTER,),
     "SPCL": (LETTER, CONSTANT),
@@ -65,7 +68,7 @@ CHANGES: dict[str, tuple[str, ...]] = {
 ROWS, LABELS = "random rows", "random labels"
 ENDS = (LETTER, ROWS, LABELS)
 FAINT = 1e-3  # what is left of a prior, since a covariance may be singular
-USES = ("BoostCluster", "KernelBoost", "PCP", "SPCL", "CKM", "Constraints")
+USES = ("BoostCluster", "KernelBoost", "PCP", "SPCL", "CKM", "ITML", "Constraints")
 FIELDS = ("task", "method", "change", "percent", "set")
 COLUMNS = ("task", "method", "percent", "reading", "sets", "starts", "printed", "nmi", "sd")
 GAPS = ("method", "reading", "figures", "within", "gap")
@@ -118,11 +121,12 @@ def measure(cell: Cell, seeds: int, folder: Path) -> Row:
         model = make_reading(method, change, k, seed)
         if is_kernel:
             model.set_params(kernel="precomputed")
-        with warnings.catch_warnings(action="ignore"), change_prior(change):
+        routed = config_context(enable_metadata_routing=True)  # for the pipeline of ITML
+        with warnings.catch_warnings(action="ignore"), change_prior(change), routed:
             labels = model.fit_predict(X, constraints=constraints)
         if getattr(model, "fell_back_", False):
             labels = undo_fallback(model, k, seed)
-        K, rng = compute_kernel(model), np.random.default_rng([int(number), seed])
+        K, rng = compute_kernel(model, X), np.random.default_rng([int(number), seed])
         first = rng.choice(n, k, replace=False)
         near = (np.diag(K)[first] - 2 * K[:, first]).argmin(axis=1)
         ends = labels, kernel_k_means(K, near), kernel_k_means(K, rng.integers(0, k, n))
@@ -136,8 +140,11 @@ def score(y: np.ndarray, labels: np.ndarray) -> float:
     return float(normalized_mutual_info_score(y, labels, average_method="geometric"))
 
 
-def compute_kernel(model: Any) -> np.ndarray:
-    """The matrix K that a fitted rival clusters at the end."""
+def compute_kernel(model: Any, X: np.ndarray) -> np.ndarray:
+    """The matrix K that a rival fitted to rows clusters at the end."""
+    if isinstance(model, Pipeline):
+        Z = model[:-1].transform(X)
+        return np.asarray(Z @ Z.T)
     if isinstance(model, lw.PCP | PrintedSPCL):
         return np.asarray(model.embedding_ @ model.embedding_.T)
     if isinstance(model, lw.BoostCluster):

@@ -62,6 +62,7 @@ AS_CKM = (
 )
 RIVAL_READINGS = {
     ("BSTC", "random labels"): "If the k-means at the end starts from random labels, BSTC is within 0.05.",
+    ("ITML", "random rows"): "If k-means starts from random rows, ITML is within 0.05.",
     ("KBST", "random rows"): "If the k-means at the end starts from random rows, KBST is within 0.05.",
     ("KBST", "three rounds"): "If boosting ends after three of the hundred rounds, KBST is within 0.05.",
     ("KBST", "three rounds + random rows"): (

@@ -24,13 +24,13 @@ def one_tailed(ours: np.ndarray, theirs: np.ndarray) -> tuple[float, float]:
     """One-tailed p-values of "ours is greater": of the two-sample and of the paired t-test.
 
     A test without any variance has no p-value, and gives NaN: the first if both samples are constant, the
-    second if their difference is.
+    second if their difference is, or if they are not pairs.
     """
     two_sample = paired = float("nan")
     with warnings.catch_warnings(action="ignore"):  # runs that nearly agree lose digits, far from a p of 0.05
         if np.ptp(ours) > 0 or np.ptp(theirs) > 0:
             two_sample = float(ttest_ind(ours, theirs, alternative="greater").pvalue)
-        if np.ptp(ours - theirs) > 0:
+        if len(ours) == len(theirs) and np.ptp(ours - theirs) > 0:
             paired = float(ttest_rel(ours, theirs, alternative="greater").pvalue)
     return two_sample, paired
 

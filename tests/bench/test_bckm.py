@@ -254,6 +254,28 @@ def test_a_run_that_ends_early_keeps_its_last_value():
     assert bckm_figures.build_shares(rows) == []
 
 
+def test_runs_with_one_round_are_told_apart():
+    place = {"task": "iris", "version": "letter", "percent": "1"}
+    rows = [
+        place | {"rounds": "1", "end": "0.8", "first": "0.6"},
+        place | {"rounds": "1", "end": "0.6", "first": "0.6"},
+        place | {"rounds": "7", "end": "0.1", "first": "0.2"},
+    ]
+    assert bckm_figures.build_single(rows) == [("iris", "letter", "1", "3", "2", "0.7000", "0.6000")]
+    assert bckm_figures.build_single(rows[2:]) == [("iris", "letter", "1", "1", "0", "", "")]
+
+
+def test_sets_and_versions_that_do_not_run_keep_their_lines(tmp_path):
+    head = ("task", "version", "value")
+    lines = [("iris", "letter", "1"), ("iris", "authors", "2"), ("spiral", "letter", "3")]
+    bckm.write_csv(tmp_path / "a.csv", head, lines)
+    new = [("iris", "letter", "4"), ("iris", "letter", "5")]
+    both = bckm_figures.add_kept(tmp_path / "a.csv", head, new, {("iris", "letter")})
+    assert both == [*new, *lines[1:]]
+    with (tmp_path / "a.csv").open(newline="") as file:
+        assert [tuple(row.values()) for row in csv.DictReader(file)] == both
+
+
 def test_components_of_the_kernel_are_its_eigenvectors_about_their_mean():
     rng = np.random.default_rng(0)
     hypotheses, alphas = rng.integers(0, 3, (20, 4)), rng.random(4)
@@ -380,6 +402,34 @@ def test_claims_about_rounds_read_the_figures():
     trials = bckm_claims.Trials("letter", {}, curve, shares)
     for claim in ("sharp", "first-two", "falls"):
         assert bckm_claims.CLAIMS[claim](trials)[1] is True
+
+
+def test_a_run_with_one_round_is_as_good_as_this_round():
+    line = {"task": "flame", "version": "letter", "one_round": "3", "nmi": "0.98", "first": "0.97"}
+    for first, holds in (("0.97", True), ("0.90", False)):
+        trials = bckm_claims.Trials("letter", {}, single=[line | {"first": first}])
+        assert bckm_claims.CLAIMS["one-round"](trials)[1] is holds
+    assert bckm_claims.CLAIMS["one-round"](bckm_claims.Trials("default", {}, single=[line]))[1] is None
+
+
+def count_rounds(of: dict[str, list[float]]) -> bckm_claims.Trials:
+    """Trials of BCKM in which only rounds differ: by data set, with 5 and 10 % of the pairs."""
+    return bckm_claims.Trials(
+        "letter",
+        {
+            (task, "BCKM, letter", percent): [{"set": "0", "rounds": str(n), "nmi": "1"}]
+            for task, rounds in of.items()
+            for percent, n in zip(bckm.PERCENT, (9, *rounds), strict=True)
+        },
+    )
+
+
+def test_numbers_of_rounds_within_a_tenth_are_equal():
+    fewer, equal = [20.0, 17.9], [20.0, 18.1]
+    tasks = list(bckm_data.CLUSTERS)[:8]
+    for n, holds in ((2, False), (3, True), (4, True), (5, True), (6, False)):
+        trials = count_rounds({task: fewer if at < n else equal for at, task in enumerate(tasks)})
+        assert bckm_claims.CLAIMS["five-ten"](trials) == (f"{n} of 8", holds)
 
 
 def test_readings_of_bckm(folder, tmp_path, capsys):

@@ -191,6 +191,35 @@ def test_the_chosen_reading_stands_for_the_letter():
     columns = Setting("iris", space="columns")
     assert readings.translate(columns) == columns
     assert readings.translate(Setting("iris", method=OURS)) == Setting("iris", method=OURS)
+    assert readings.translate(Setting("lines", method="KMeans")).space == "columns"
+    assert readings.translate(Setting("lines")).space == readings.CHOSEN.space
+
+
+def test_a_set_with_fewer_runs_has_the_second_part_only():
+    found = {
+        readings.CHOSEN.setting(task, method): [{"rand": str(0.5 + at / 100)} for at in range(n)]
+        for task, n in (("iris", 9), ("spam", 3))
+        for method in (*halkidi_runs.COMPETITORS, readings.CHOSEN.ours)
+    }
+    lines = [
+        dict(zip(readings.CHOSEN_FIELDS, line, strict=True)) for line in readings.list_chosen(found, ["spam"])
+    ]
+    assert {(line["first p"], line["second p"], line["third p"], line["all p"]) for line in lines} == {
+        ("", "0.5", "", "")
+    }
+
+
+@pytest.mark.parametrize(("gain", "holds"), [(0.0, True), (0.01, True), (0.2, False), (-0.2, True)])
+def test_a_gain_by_chance_is_none(gain, holds):
+    rows = {space: [{"rand": str(0.5 + at / 20)} for at in range(5)] for space in ("svd", "columns")}
+    found = {
+        Setting(task, space=space): [
+            {"rand": str(float(row["rand"]) + gain * (space == "svd"))} for row in of
+        ]
+        for task in ("ionosphere", "soybean")
+        for space, of in rows.items()
+    }
+    assert claims.CLAIMS["svd-not"](found, PRINTED)[1] is holds
 
 
 def test_the_chosen_reading_is_judged_in_three_parts():
