@@ -125,6 +125,16 @@ def run_clients(addresses: Sequence[str], classes: Sequence[int], n_answers: int
     return asyncio.run(run())
 
 
+def wait_for_first_question(address: str) -> bool:
+    """Open a page; return, once it knows, whether there is a question."""
+
+    async def run() -> bool:
+        async with _connect(address) as socket:
+            return await Client(socket).wait_for_question(set()) is not None
+
+    return asyncio.run(run())
+
+
 async def _run_client(address: str, classes: Sequence[int], n_answers: int, think: float) -> Sent:
     sent, answered = Sent([], [], [], 0), set()
     clock = time.perf_counter

@@ -207,15 +207,15 @@ def draw_rows(far: Any, n: int, k: int, rng: np.random.Generator, init: Init) ->
     least = far(rows[0]).copy()
     least[rows[0]] = 0
     while len(rows) < k:
-        total = np.cumsum(least)
+        total = least.cumsum()
         if not total[-1] > 0:
             break
         place = rng.random() * total[-1]
-        row = int(least.argmax()) if init == "farthest" else int(np.searchsorted(total, place, side="right"))
+        row = int(least.argmax()) if init == "farthest" else int(total.searchsorted(place, side="right"))
         if row == n:  # the product was rounded up
             row = int(np.flatnonzero(least)[-1])
         rows.append(row)
-        least = np.minimum(least, far(row))
+        np.minimum(least, far(row), out=least)
         least[row] = 0
     return np.array(rows, dtype=np.int64)
 

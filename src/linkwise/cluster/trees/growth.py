@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +47,11 @@ class GrowthProblem:
     max_leaves: int
     max_depth: int
     beam_width: int
+
+    @cached_property
+    def n_threads(self) -> int:
+        """The number of threads while the tree grows."""
+        return parallel.n_threads()
 
     @property
     def per_square(self) -> float:
@@ -195,20 +200,35 @@ def list_candidates(problem: GrowthProblem, trees: list[GrowingTree]) -> Candida
 
 def sort_nearly(values: NDArray[np.float64]) -> Iterator[int]:
     """Sort places by H; those that differ only by rounding keep their order."""
-    left = np.arange(len(values))
-    while len(left):
-        best, lower = 0, np.zeros(1, dtype=np.int64)
-        while len(lower):
-            best += int(lower[0])
-            lower = 1 + np.flatnonzero(values[left[best + 1 :]] < values[left[best]] - MARGIN)[:1]
-        yield int(left[best])
-        left = np.delete(left, best)
+    places = np.arange(len(values))
+    while len(values):
+        best = 0
+        lower = np.flatnonzero(values < values[0] - MARGIN)
+        while len(lower):  # the next lower one, again and again
+            best = lower[0]
+            lower = lower[values[lower] < values[best] - MARGIN]
+        yield int(places[best])
+        values, places = np.delete(values, best), np.delete(places, best)
 
 
 # ---------------------------------------------------------------- splits of a leaf
 def list_old_labels(tree: GrowingTree, own: int) -> list[int]:
     """List the old labels that a side of a leaf may get; the leaf's own only if another leaf has it."""
     return [label for label, n_leaves in tree.bearers.items() if label != own or n_leaves > 1]
+
+
+def list_keys(problem: GrowthProblem, tree: GrowingTree) -> dict[int, object]:
+    """List, for each label, what the splits of leaves with it depend on, beside the labels of rows."""
+    keys: dict[int, object] = {}
+    shared: object = None  # by all labels that several leaves have
+    for own, n_leaves in tree.bearers.items():
+        if n_leaves == 1 or shared is None:
+            n_free = count_new_labels(problem, tree, own)
+            keys[own] = n_free if problem.evidence else (n_free, tuple(list_old_labels(tree, own)))
+            shared = shared if n_leaves == 1 else keys[own]
+        else:
+            keys[own] = shared
+    return keys
 
 
 def count_new_labels(problem: GrowthProblem, tree: GrowingTree, own: int) -> int:
@@ -233,22 +253,18 @@ def list_new_labels(problem: GrowthProblem, tree: GrowingTree, own: int) -> list
 
 def view_leaves(problem: GrowthProblem, tree: GrowingTree) -> GrowingTree:
     """Find the missing splits of the leaves."""
-    keys: dict[int, object] = {}
-    for own in tree.bearers:
-        n_free = count_new_labels(problem, tree, own)
-        keys[own] = n_free if problem.evidence else (n_free, tuple(list_old_labels(tree, own)))
-    views = list(tree.views)
+    keys, views = list_keys(problem, tree), list(tree.views)
     changed = [label for label, key in keys.items() if tree.keys.get(label) != key]
-    for at in np.flatnonzero(np.isin(tree.labels, changed)).tolist():
-        views[at] = None
+    if changed:
+        for at in np.flatnonzero(np.isin(tree.labels, changed)).tolist():
+            views[at] = None
     gain, broken = tree.outcomes.gain.copy(), tree.outcomes.broken.copy()
-    for at, view in enumerate(views):
-        if view is None:
-            views[at] = found = find_splits(problem, tree, at)
-            gain[at] = np.nan
-            if len(tree.leaves[at].path) < problem.max_depth:
-                for split, (_, _, less, after) in enumerate(found.splits):
-                    gain[at, split], broken[at, split] = less, after - found.broken
+    for at in [at for at, view in enumerate(views) if view is None]:
+        views[at] = found = find_splits(problem, tree, at)
+        gain[at] = np.nan
+        if len(tree.leaves[at].path) < problem.max_depth:
+            for split, (_, _, less, after) in enumerate(found.splits):
+                gain[at, split], broken[at, split] = less, after - found.broken
     return replace(tree, views=tuple(views), keys=keys, outcomes=Outcomes(gain, broken))
 
 
@@ -269,7 +285,7 @@ def find_splits(problem: GrowthProblem, tree: GrowingTree, at: int) -> native.Le
         problem.per_square,
         problem.per_broken,
         problem.beam_width,
-        parallel.n_threads(),
+        problem.n_threads,
     )
 
 
@@ -299,12 +315,17 @@ def refine_tree(problem: GrowthProblem, tree: GrowingTree, at: int, split: int) 
         np.concatenate([tree.labels[:at], np.array(labels, dtype=np.int32), tree.labels[at + 1 :]]),
         tuple(views),
         tree.keys,
-        Outcomes(np.insert(before.gain, at, np.nan, axis=0), np.insert(before.broken, at, 0, axis=0)),
+        Outcomes(repeat_row(before.gain, at), repeat_row(before.broken, at)),
         np.concatenate([tree.totals[:at], totals, tree.totals[at + 1 :]]),
         place_label,
         place_leaf,
         (*tree.course, (squares - gain, broken - view.broken + after)),
     )
+
+
+def repeat_row(table: NDArray[Any], at: int) -> NDArray[Any]:
+    """Put a row of a table there twice, for two leaves whose splits are to be found."""
+    return np.concatenate([table[: at + 1], table[at:]])
 
 
 def sum_sides(problem: GrowthProblem, sides: list[LeafRows]) -> NDArray[np.float64]:
@@ -340,7 +361,7 @@ def choose_labels(
     own = int(tree.labels[at])
     old, n_free = list_old_labels(tree, own), count_new_labels(problem, tree, own)
     newer = 1 + max(tree.bearers)  # labels beyond those of the view, at most
-    must, cannot = np.pad(counts, ((0, 0), (0, 0), (0, newer)))
+    must, cannot = np.concatenate([counts, np.zeros((2, 2, newer), dtype=np.int64)], axis=2)
     near = np.zeros((2, 1 + max(tree.bearers)))
     if not problem.evidence:
         near = label_distances(tree, at, totals)
