@@ -218,6 +218,10 @@ def test_claims_are_decided_by_the_trials():
     assert check("largest-tree", found) == ("iris 25 nodes", False)
     assert check("longest", found) == ("iris 0.5 s", False)
     assert check("all-surpasses", found_of("0.71"))[1] is False
+    for trees, told in (("0.9700", (" on iris only past 20", True)), ("0.9800", (" not on iris", False))):
+        ends = [{"task": "iris", "method": COP_LETTER, "constraints": "80", "rand": "0.995", "trees": trees}]
+        text, holds = check("all-surpasses", found_of("0.71"), ends=ends)
+        assert (text.rpartition(",")[2], holds) == told
     assert check("larger", found_of(nodes=("9", "9")))[1] is False
 
 
