@@ -393,6 +393,31 @@ def test_claims_and_differences_are_written(tmp_path, capsys):
     assert bckm_report.select_ours(table) == [("iris", "CKM", "0.5")]
 
 
+def test_claims_that_compare_means_are_checked_for_readings():
+    head = bckm_report.CHOSEN_FIELDS
+    chosen = [
+        dict(zip(head, (task, method, percent, "r", "10", "1", nmi, "30", "1"), strict=True))
+        for task in ("iris", "wdbc")
+        for percent in bckm.PERCENT
+        for method, nmi in (("BCKM", "0.9"), ("KBST", "0.8"))
+    ]
+    rival = {
+        (task, "KBST, letter", percent): [{"set": "0", "nmi": "0.95"}]
+        for task in ("iris", "wdbc")
+        for percent in bckm.PERCENT
+    }
+    cells = {**rival, **bckm_claims.list_means(chosen)}
+    assert bckm_claims.CLAIMS["boosted"](bckm_claims.Trials("reading", cells)) == (
+        "2 of 2 pairs, not none",
+        True,
+    )
+    lines = bckm_claims.check_claims(cells, [], [], [], [])
+    assert {line[-1] for line in lines} == {""}
+    assert (
+        tuple(claim for claim in bckm_claims.CLAIMS if claim in bckm_claims.BY_MEANS) == bckm_claims.BY_MEANS
+    )
+
+
 def test_claims_about_rounds_read_the_figures():
     curve = [{"task": "glass", "version": "letter", "percent": "1", "nmi": str(x)} for x in (0.1, 0.5, 0.6)]
     shares = [
