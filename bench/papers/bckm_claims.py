@@ -1,6 +1,7 @@
 """The claims of Okabe and Yamada (2018) in words, each checked for three versions of the methods.
 
-Those that compare means are checked for the readings, too, beside the authors' version of what has none.
+Those that compare means are checked for the readings, too, beside the authors' version of what has none, and
+for versions of which only the means are there.
 
 The paper names no test. Here one method is significantly better than another on a data set if a one-sided
 paired t-test over the sets of constraints has p < 0.05 with at least two of the three numbers of constraints.
@@ -28,7 +29,7 @@ BY_MEANS = (
     "best", "second", "rises", "alone", "outperforms", "bagging", "boosted", "ecoli",
     "below-100", "few-rounds", "five-ten",
 )  # fmt: skip
-"""Claims that need no more of a reading than its means."""
+"""Claims that need no more than means."""
 PERCENT = ("1", "5", "10")
 SAME = 0.02
 MANY = 3  # sets of constraints that a test needs
@@ -373,11 +374,10 @@ CLAIMS: dict[str, Callable[[Trials], Verdict]] = {
 COLUMNS = ("claim", *(name for version in (*VERSIONS, READING) for name in (version, f"{version}_holds")))
 
 
-def list_means(chosen: Iterable[Row]) -> dict[Place, list[Row]]:
-    """Cells of the readings, each a mean in place of all sets of constraints."""
+def list_means(lines: Iterable[Row], ending: str = f", {READING}") -> dict[Place, list[Row]]:
+    """Make cells of lines with means, each in place of all sets of constraints."""
     return {
-        (row["task"], f"{row['method']}, {READING}", row["percent"]): [{**row, "set": "all"}]
-        for row in chosen
+        (row["task"], f"{row['method']}{ending}", row["percent"]): [{**row, "set": "all"}] for row in lines
     }
 
 
@@ -387,17 +387,16 @@ def check_claims(
     shares: list[Row],
     single: list[Row],
     versions: Collection[str] = VERSIONS,
+    by_means: Collection[str] = (),
 ) -> list[tuple[str, ...]]:
     """The paper's words, what was measured, and whether they hold: in each version, or nothing for others."""
     lines = []
     for claim in read_target("bckm_claims.csv"):
         texts: list[str] = []
         for version in (*VERSIONS, READING):
-            if version not in versions:
-                texts += ["", ""]
-                continue
-            if version == READING and claim["claim"] not in BY_MEANS:
-                texts += [NOT_RUN, NOT_RUN]
+            is_checked = version in versions or (version in by_means and claim["claim"] in BY_MEANS)
+            if not is_checked:
+                texts += [NOT_RUN if version == READING and version in by_means else ""] * 2
                 continue
             measured, holds = CLAIMS[claim["claim"]](Trials(version, cells, curves, shares, single))
             texts += [measured, {True: "holds", False: "does not", None: "not testable"}[holds]]

@@ -141,16 +141,29 @@ def list_needed(version: str) -> list[str]:
     return [*(f"{method}{version}" for method in OURS), RIVAL]
 
 
+def list_default_means(folder: Path) -> dict[Place, list[Row]]:
+    """Cells of the defaults from the means of Table 2, with the errors of their rounds."""
+    errors = {
+        (row["task"], row["percent"].split(" ")[0]): row["error"]
+        for row in read_rows(folder / "differences.csv")
+        if (row["table"], row["version"]) == ("Table 4", "default")
+    }
+    lines = [
+        {**row, "rounds_error": errors.get((row["task"], row["percent"]), "")}
+        for row in read_rows(folder / "table2_raw.csv")
+        if "," not in row["method"] and row["task"] != SEVEN
+    ]
+    return list_means(lines, "")
+
+
 def keep_earlier(
     earlier: list[Row], claims: list[tuple[str, ...]], finished: Sequence[str]
 ) -> list[tuple[str, ...]]:
-    """Take the columns of versions without trials from the earlier table, if there is one."""
+    """Take what was not checked now from the earlier table, if there is one."""
     known = {row["claim"]: row for row in earlier}
     return [
         tuple(
-            text
-            if name.removesuffix("_holds") in ("claim", *finished)
-            else known.get(claim[0], {}).get(name, "")
+            text if text or name.removesuffix("_holds") in finished else known.get(claim[0], {}).get(name, "")
             for name, text in zip(COLUMNS, claim, strict=True)
         )
         for claim in claims
@@ -208,8 +221,11 @@ def main(arguments: list[str] | None = None) -> int:
     chosen = list_chosen(out)
     write_csv(out / "chosen.csv", CHOSEN_FIELDS, chosen)
     means = list_means(dict(zip(CHOSEN_FIELDS, line, strict=True)) for line in chosen)
-    finished += [READING] if means and "authors" in finished else []
-    claims = check_claims({**cells, **means}, curves, shares, single, finished)
+    by_means = [READING] if means and "authors" in finished else []
+    if "default" not in finished and (defaults := list_default_means(out)):
+        means |= defaults
+        by_means.append("default")
+    claims = check_claims({**cells, **means}, curves, shares, single, finished, by_means)
     claims = keep_earlier(read_rows(out / "claims.csv"), claims, finished)
     write_csv(out / "claims.csv", COLUMNS, claims)
     print(format_table(COLUMNS, claims))

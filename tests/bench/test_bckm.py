@@ -413,6 +413,9 @@ def test_claims_that_compare_means_are_checked_for_readings():
     )
     lines = bckm_claims.check_claims(cells, [], [], [], [])
     assert {line[-1] for line in lines} == {""}
+    earlier = dict(zip(bckm_claims.COLUMNS, ("a", *"12345678"), strict=True))
+    kept = bckm_report.keep_earlier([earlier], [("a", "x", "", "y", "", "", "", "", "")], ["letter"])
+    assert kept == [("a", "x", "", "y", *"45678")]
     assert (
         tuple(claim for claim in bckm_claims.CLAIMS if claim in bckm_claims.BY_MEANS) == bckm_claims.BY_MEANS
     )
