@@ -37,7 +37,9 @@ export function openDialog(page, title, className = "") {
   };
   box.addEventListener("keydown", (event) => event.key === "Tab" && keepFocus(page, box, event));
   box.addEventListener("pointerdown", (event) => event.target === box && close());
-  box.addEventListener("close", close); // Escape
+  // Escape: the close event comes later, when the focus may be elsewhere, but not every Escape can be cancelled
+  box.addEventListener("cancel", (event) => event.target === box && close());
+  box.addEventListener("close", close);
   page.root.append(box);
   box.showModal();
   heading.focus();
