@@ -2,8 +2,8 @@
 
     python bench/compare_cells.py NAME [SCALE]
 
-A cell uses public names only, so that an older version can run it, and it prints the processor seconds of its
-work as JSON. What it prepares is not counted. This file imports nothing else of the repository.
+A cell uses names that an older version has, too, and it prints the processor seconds of its work as JSON.
+What it prepares is not counted. This file imports nothing else of the repository.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import process_time
 from typing import Any
 
@@ -90,6 +92,71 @@ def answer_session(n: int, answers: int) -> Work:
     return work
 
 
+def add_doubtful_pairs(n: int, n_pairs: int) -> Work:
+    """Pairs that may be wrong, with the labels after each."""
+    import linkwise as lw
+
+    X, y = make_blobs(n)
+    pairs = draw_constraints(y, n_pairs)
+    kinds = (pairs.must_link, "must-link"), (pairs.cannot_link, "cannot-link")
+
+    def work() -> None:
+        with lw.Session(X, lw.KIN(random_state=0), error_rate=None) as session:
+            for some, kind in kinds:
+                for first, second in some.tolist():
+                    session.add(first, second, kind)
+                    session.labels  # noqa: B018
+
+    return work
+
+
+def believe_at_once(n: int, n_answers: int) -> Work:
+    """A belief of many doubtful answers, by distances, from the start."""
+    from linkwise.constraints.belief import measure_nearness
+    from linkwise.constraints.fallible import FallibleEvidence
+
+    X, y = make_blobs(n)
+    pairs = draw_constraints(y, n_answers)
+
+    def work() -> None:
+        evidence = FallibleEvidence(n)
+        for some, answer in ((pairs.must_link, "yes"), (pairs.cannot_link, "no")):
+            for first, second in some.tolist():
+                evidence.add(first, second, answer)
+        evidence.believe(measure_nearness(X))
+
+    return work
+
+
+def explain_clusters(n: int, n_columns: int) -> Work:
+    """Rules of clusters."""
+    import linkwise as lw
+
+    X, y = make_blobs(n, n_columns)
+    return lambda: lw.explain(y, X)
+
+
+def propose_for_table(n: int) -> Work:
+    """What the values of a table propose: 20 columns of numbers, and 5 of words."""
+    import numpy as np
+    import polars as pl
+
+    from linkwise.data import read_table
+
+    X, _ = make_blobs(n, 25)
+    words = np.array(list("abcde"))[X[:, 20:].astype(int) % 5]
+    columns = {f"x{j}": X[:, j] for j in range(20)} | {f"c{j}": words[:, j] for j in range(5)}
+    folder = TemporaryDirectory()
+    path = Path(folder.name) / "table.parquet"
+    pl.DataFrame(columns).write_parquet(path)
+
+    def work() -> None:
+        with folder:
+            read_table(path, propose=True)
+
+    return work
+
+
 CELLS: dict[str, Callable[[float], Work]] = {
     "KIN, before the first question, 1500 rows": lambda s: fit_learner("KIN", int(1500 * s), 20, 0),
     "KIN, 60 questions, 700 rows": lambda s: fit_learner("KIN", int(700 * s), 20, int(60 * s)),
@@ -117,6 +184,13 @@ CELLS: dict[str, Callable[[float], Work]] = {
     "COSC, 400 rows": lambda s: fit_clusterer(
         "COSC", int(400 * s), int(100 * s), n_clusters=3, random_state=0
     ),
+    "ClusILC as printed, 2000 rows": lambda s: fit_clusterer(
+        "ClusILC", int(2000 * s), int(400 * s), n_clusters=5, standardize=False, label_rule="any"
+    ),
+    "explain, 20 000 rows": lambda s: explain_clusters(int(20_000 * s), 20),
+    "A table of 100 000 rows": lambda s: propose_for_table(int(100_000 * s)),
+    "Belief, 600 answers at once": lambda s: believe_at_once(int(400 * s), int(600 * s)),
+    "Session, 40 doubtful pairs, 400 rows": lambda s: add_doubtful_pairs(int(400 * s), int(40 * s)),
     "Evidence, 10 000 rows": lambda s: close_facts(int(10_000 * s)),
     "Session, 30 answers, 400 rows": lambda s: answer_session(int(400 * s), int(30 * s)),
 }

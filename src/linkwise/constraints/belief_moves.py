@@ -41,6 +41,13 @@ class MoveRules:
     most_moves: int
 
 
+def sum_clusters(table: Table, label: Rows) -> Table:
+    """Sum the rows of a table over the nodes of each cluster, in their order; no number may be unused."""
+    order = np.argsort(label, kind="stable")
+    starts = np.append(0, np.bincount(label).cumsum()[:-1])
+    return np.asarray(np.add.reduceat(table[order], starts, axis=0))
+
+
 class MoveTables:
     """The tables of one search, as large as nodes times clusters; each cluster has a place in them.
 
@@ -65,56 +72,60 @@ class MoveTables:
     def __init__(
         self, inverse: Table, net: Table, count: Table, pairs: Table | None, label: Rows, rules: MoveRules
     ) -> None:
-        n = len(label)
-        self.label, self._rules = label.copy(), rules
-        self._inverse, self._net, self._count = inverse, net, count
+        n, k = len(label), int(label.max()) + 1
+        self.label, self._rules, self.n_clusters = label.copy(), rules, k
+        self._inverse, self._net, self._count, self._pairs = inverse, net, count, pairs
         self._diagonal = inverse.diagonal().copy()
-        self._size = np.bincount(label, minlength=n)
-        self.n_clusters = int(np.count_nonzero(self._size))
-        self._first = np.full(n, n)
+        self._size, self._first = np.bincount(label, minlength=n), np.full(n, n)
         np.minimum.at(self._first, label, np.arange(n))
+        is_in = label == np.arange(k)[:, None]
         self._sums = np.zeros((3, n, n))
-        for cluster in np.flatnonzero(self._size).tolist():
-            nodes = np.flatnonzero(label == cluster)
-            for table, sums in zip((inverse, net, count), self._sums, strict=True):
-                sums[cluster] = table[nodes].sum(axis=0)
-        self._pairs: Table | None = None
-        if pairs is not None:
-            self._pairs = pairs
-            self._pair_sums, self._odds = np.zeros((n, n)), np.zeros((n, n))
-            for cluster in np.flatnonzero(self._size).tolist():
-                self._pair_sums[cluster] = self._pairs[label == cluster].sum(axis=0)
+        for table, sums in zip((inverse, net, count), self._sums, strict=True):
+            sums[:k] = sum_clusters(table, label)
+        size = self._size[:k, None]
+        score = np.maximum(is_in - self._sums[0, :k] / self._diagonal, 0)
+        score[is_in & (size == 1)] = 0
         self._raised, self._free = np.zeros((n, n)), np.full((n, n), NONE)
-        self._highest, self._at = np.full(n, NONE), np.full(n, -1)
-        self._total, self._all_odds = np.zeros(n), np.ones(n)
+        self._raised[:k] = score**rules.power
+        self._free[:k] = np.where(is_in | (self._sums[1, :k] != 0), NONE, self._raised[:k])
+        self._total, self._all_odds = self._raised[:k].sum(axis=0), np.ones(n)
+        self._inside = np.zeros(n)
+        self._inside[:k] = (self._sums[2, :k] * is_in).sum(axis=1) / 2
+        if pairs is not None:
+            self._pair_sums, self._odds = np.zeros((n, n)), np.zeros((n, n))
+            self._pair_sums[:k] = sum_clusters(pairs, label)
+            mean = np.minimum(self._pair_sums[:k] / np.maximum(size - is_in, 1), 1 - 1e-6)
+            self._odds[:k] = mean / (1 - mean)
+            self._all_odds += self._odds[:k].sum(axis=0)
         edges = net != 0
         np.fill_diagonal(edges, True)  # so that no node is without
         self._from, self._to = np.nonzero(edges)
         self._starts = np.append(0, edges.sum(axis=1).cumsum()[:-1])
-        self._inside = np.zeros(n)
-        for cluster in np.flatnonzero(self._size).tolist():
-            self._fill(cluster)
-        self._highest, self._at = self._free.max(axis=0), self._free.argmax(axis=0)
+        self._highest, self._at = self._free[:k].max(axis=0), self._free[:k].argmax(axis=0)
 
     # ------------------------------------------------------------ the tables
-    def _fill(self, cluster: int) -> None:
-        """Compute the chances of all nodes in a cluster, and add them to the totals."""
-        inverse, net, count = self._sums[:, cluster]
-        is_in = self.label == cluster
-        size = self._size[cluster]
+    def _fill(self, left: int, to: int) -> None:
+        """Compute the chances of all nodes in two clusters, of which the first may be empty."""
+        at = np.array([left, to])
+        inverse, net, count = self._sums[:, at]
+        is_in = self.label == at[:, None]
+        size = self._size[at][:, None]
         score = np.maximum(is_in - inverse / self._diagonal, 0)
-        if size <= 1:
-            score[is_in] = 0
-        raised = score**self._rules.power if size else score * 0.0
-        self._total += raised - self._raised[cluster]
-        self._raised[cluster] = raised
-        self._inside[cluster] = count[is_in].sum() / 2
+        score[is_in & (size == 1)] = 0
+        raised = score**self._rules.power
+        free = np.where(is_in | (net != 0), NONE, raised)
+        if size[0] == 0:
+            raised[0], free[0] = 0, NONE
+        self._total += (raised - self._raised[at]).sum(axis=0)
+        self._raised[at], self._free[at] = raised, free
+        self._inside[at] = (count * is_in).sum(axis=1) / 2
         if self._pairs is not None:
-            mean = np.minimum(self._pair_sums[cluster] / np.maximum(size - is_in, 1), 1 - 1e-6)
-            odds = mean / (1 - mean) if size else mean * 0.0
-            self._all_odds += odds - self._odds[cluster]
-            self._odds[cluster] = odds
-        self._free[cluster] = np.where(is_in | (net != 0), NONE, raised) if size else NONE
+            mean = np.minimum(self._pair_sums[at] / np.maximum(size - is_in, 1), 1 - 1e-6)
+            odds = mean / (1 - mean)
+            if size[0] == 0:
+                odds[0] = 0
+            self._all_odds += (odds - self._odds[at]).sum(axis=0)
+            self._odds[at] = odds
 
     def _remember_highest(self, cluster: int) -> Rows:
         """Take up the chances of a cluster that changed; return the nodes that must look at all clusters."""
@@ -142,9 +153,8 @@ class MoveTables:
         self._first[to] = min(self._first[to], node)
         if not self._size[left]:
             self._sums[:, left] = 0
-        self._fill(left)
-        self._fill(to)
-        stale = np.union1d(self._remember_highest(left), self._remember_highest(to))
+        self._fill(left, to)
+        stale = np.concatenate([self._remember_highest(left), self._remember_highest(to)])
         if len(stale):
             some = self._free[:, stale]
             self._highest[stale], self._at[stale] = some.max(axis=0), some.argmax(axis=0)
@@ -202,30 +212,28 @@ class MoveTables:
         found, odds, first = self._find_highest(trust)
         free = self._logarithm(np.maximum(found, 0), odds, everywhere, trust)
         free[found == NONE] = -np.inf
+        nets, place = self._sums[1], label * n + nodes
         own = self._logarithm(
-            self._raised[label, nodes], self._odds[label, nodes] if mixes else None, everywhere, trust
+            self._raised.take(place), self._odds.take(place) if mixes else None, everywhere, trust
         )
-        own += self._sums[1, label, nodes]
+        own += nets.take(place)
         own[is_alone] = -np.inf
         one, other = self._from, label[self._to]
+        place = other * n + one
         named = self._logarithm(
-            self._raised[other, one], self._odds[other, one] if mixes else None, one, trust
+            self._raised.take(place), self._odds.take(place) if mixes else None, one, trust
         )
-        named += self._sums[1, other, one]
+        named += nets.take(place)
         named[other == label[one]] = -np.inf
         answered = np.maximum.reduceat(named, self._starts)
         named_first = np.where(named == answered[one], self._first[other], n)
         best = np.maximum(np.maximum(free, answered), own)
-        places = np.stack(
-            [
-                np.where(free == best, first, n),
-                np.where(answered == best, np.minimum.reduceat(named_first, self._starts), n),
-                np.where(own == best, self._first[label], n),
-            ]
-        )
+        first = np.where(free == best, first, n)
+        np.minimum(first, np.minimum.reduceat(named_first, self._starts), out=first, where=answered == best)
+        np.minimum(first, self._first[label], out=first, where=own == best)
         if n > 1:
-            cluster = label[np.minimum(places.min(axis=0), n - 1)]
-            more = np.where(cluster == label, 0, self._sums[2, cluster, nodes])
+            cluster = label[np.minimum(first, n - 1)]
+            more = np.where(cluster == label, 0, self._sums[2].take(cluster * n + nodes))
             cost = np.minimum(price[0], price[1] * (self._inside[cluster] + more))
         else:
             cost = np.zeros(n)
