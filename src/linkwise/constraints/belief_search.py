@@ -119,7 +119,7 @@ class _Search:
         self.pairs = None if nearness.chances is None else nearness.chances(rows).copy()
         if self.pairs is not None:
             np.fill_diagonal(self.pairs, 0)
-        self.inverse = np.linalg.inv(self.kernel + np.diag(RIDGE + DOUBTFUL_RIDGE * (1 - certainty)))
+        self.inverse: Table = np.linalg.inv(self.kernel + np.diag(RIDGE + DOUBTFUL_RIDGE * (1 - certainty)))
         self._sums: dict[bytes, Table] = {}  # see `_sum_over_clusters`
         self._number()
 
