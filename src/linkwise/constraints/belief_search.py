@@ -119,7 +119,8 @@ class _Search:
         self.pairs = None if nearness.chances is None else nearness.chances(rows).copy()
         if self.pairs is not None:
             np.fill_diagonal(self.pairs, 0)
-        self.inverse: Table = np.linalg.inv(self.kernel + np.diag(RIDGE + DOUBTFUL_RIDGE * (1 - certainty)))
+        ridge = np.diag(RIDGE + DOUBTFUL_RIDGE * (1 - certainty))
+        self.inverse = np.linalg.inv(self.kernel + ridge).astype(np.float64, copy=False)
         self._sums: dict[bytes, Table] = {}  # see `_sum_over_clusters`
         self._number()
 
