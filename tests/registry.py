@@ -89,6 +89,13 @@ LEARNERS = (
         known_k=True,
     ),
     Entry(
+        "NPU of the paper",
+        lambda **seed: lw.NPU.paper(4, estimator=QUICK, n_trees=3, enforce=True, **seed),
+        exact=True,
+        known_k=True,
+        by_night=True,
+    ),
+    Entry(
         "MinMax, 2 clusters",
         lambda **seed: lw.MinMax(2, estimator=QUICK, **seed),
         exact=False,

@@ -68,7 +68,7 @@ def measure_questions(make: Callable[..., Any], name: str, budget: float, run: i
     tenth = (len(y) // 10) / len(y)
     test = draw_rows(len(y), tenth, np.random.default_rng(run))
     askable = np.setdiff1d(np.arange(len(y)), test)
-    model = make(None, random_state=run)
+    model = make(len(np.unique(y)), random_state=run)
     model.fit(X, oracle=lw.TruthOracle(y), budget=int(budget), askable=askable)
     return float(adjusted_rand_score(y[test], model.labels_[test]))
 

@@ -349,6 +349,20 @@ STUDIES = {
         measure_questions,
         ("COBRA", "TruthOracle"),
     ),
+    "npu": Study(
+        {
+            "default": lw.NPU,
+            'trees="best splits"': change(lw.NPU, trees="best splits"),
+            'ties="random"': change(lw.NPU, ties="random"),
+            "last_is_implied=False": change(lw.NPU, last_is_implied=False),
+            "enforce=False": change(lw.NPU, enforce=False),
+            "estimator=MPCKMeans.paper()": change(lw.NPU, estimator=lw.MPCKMeans.paper()),
+            "paper()": lw.NPU.paper,
+        },
+        tuple(f"{name}:{n}" for name in ("iris", "wine", "sonar") for n in (25, 50)),
+        measure_questions,
+        ("NPU", "MPCKMeans", "TruthOracle"),
+    ),
     "cobs": Study(
         {
             "default": selection(lw.COBS),

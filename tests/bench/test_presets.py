@@ -29,6 +29,7 @@ CLASSES = {
     "cobra": "COBRA",
     "cobs": "COBS",
     "active_cobs": "ActiveCOBS",
+    "npu": "NPU",
 }
 
 UNSET = ("kernel_boost", "spcl")  # without a preset
@@ -44,6 +45,7 @@ CHEAP = [
         "itml",
         "spcl",
         "cosc",
+        "npu",
     )
     for setting in presets.STUDIES[method].settings
 ]

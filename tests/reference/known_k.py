@@ -1,4 +1,4 @@
-"""Explore and Consolidate, MinMax and the uncertainty of NPU as printed: slow and obvious.
+"""Explore and Consolidate, MinMax and NPU as printed: slow and obvious.
 
 The classes are known, every answer is true, and no two rows are identical.
 """
@@ -60,9 +60,43 @@ def uncertainty(leaves, hoods, row):
 
     `leaves` holds the leaf of each row in each tree.
     """
-    together = np.array([[np.mean(a == b) for b in leaves] for a in leaves])
-    near = [np.mean([together[row, other] for other in hood]) for hood in hoods]
-    p = [value / sum(near) for value in near]
+    p = chances(leaves, hoods, row)
     entropy = -sum(value * np.log2(value) for value in p if value > 0)
     n_asked = sum(i * value for i, value in enumerate(sorted(p, reverse=True), start=1))
     return entropy / n_asked
+
+
+def chances(leaves, hoods, row):
+    """Xiong et al. (2014): how probable each neighbourhood is; all alike if the row is like no other."""
+    near = [np.mean([np.mean(leaves[row] == leaves[other]) for other in hood]) for hood in hoods]
+    return [value / sum(near) if sum(near) else 1 / len(near) for value in near]
+
+
+def npu(X, y, drawn, cluster, grow):
+    """Xiong et al. (2014), Algorithms 1 and 2: the rows asked about, each with the classes compared with.
+
+    ``cluster(must, cannot)`` gives the labels of a clustering under all answers so far, and ``grow(labels)``
+    the leaf of each row in each tree of a forest that has learned them. `drawn` are the rows in random order:
+    the first one is the first neighbourhood, and of equally uncertain rows the earliest is taken. Of equally
+    probable neighbourhoods the one with the nearest mean comes first.
+    """
+    hoods, asked, must, cannot = [[drawn[0]]], [], [], []
+    while left := [row for row in drawn if not any(row in hood for hood in hoods)]:
+        leaves = grow(cluster(must, cannot))
+        scores = [uncertainty(leaves, hoods, row) for row in left]
+        row = next(row for row, score in zip(left, scores, strict=True) if score > max(scores) - 1e-9)
+        p = chances(leaves, hoods, row)
+        far = [np.linalg.norm(X[hood].mean(axis=0) - X[row]) for hood in hoods]
+        classes = []
+        for at in sorted(range(len(hoods)), key=lambda at: (-round(p[at], 9), far[at])):
+            member = min(hoods[at], key=lambda other: np.linalg.norm(X[other] - X[row]))
+            classes.append(int(y[member]))
+            if y[member] == y[row]:
+                must.append((row, member))
+                hoods[at].append(row)
+                break
+            cannot.append((row, member))
+        else:
+            hoods.append([row])
+        asked.append((row, classes))
+    return asked

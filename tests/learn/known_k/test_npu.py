@@ -1,10 +1,11 @@
-"""The uncertainty of NPU: a hand example, and the formulas of the paper on all pairs of rows."""
+"""NPU: its uncertainty by hand and by the formulas, and the preset against the whole algorithm."""
 
 from math import log2
 
 import numpy as np
 import pytest
 from sklearn.datasets import make_blobs
+from sklearn.ensemble import RandomForestClassifier
 
 import linkwise as lw
 from linkwise.cluster.graph import cosc
@@ -13,6 +14,7 @@ from linkwise.learn.known_k import base, estimators
 from linkwise.learn.known_k.base import KnownKState
 from linkwise.learn.known_k.npu import (
     Forest,
+    SearchedForest,
     likeness,
     most_uncertain,
     normalized_uncertainty,
@@ -21,7 +23,8 @@ from linkwise.learn.known_k.npu import (
     shares,
 )
 from linkwise.learn.learner import Problem
-from reference.known_k import uncertainty
+from linkwise.rng import rng_at
+from reference.known_k import npu, uncertainty
 
 
 def test_by_hand():
@@ -148,3 +151,99 @@ def test_nothing_is_prepared_for_rows_of_which_a_sample_is_fitted(monkeypatch):
     monkeypatch.setattr(base, "MAX_ROWS", 50)
     monkeypatch.setattr(estimators, "can_be_sampled", lambda clusterer: True)
     assert not learner.prepare(X, 0).for_fits
+
+
+# ---------------------------------------------------------------- as printed
+def overlapping(seed, k=3, n=24):
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.arange(n) % k)
+    return rng.normal(size=(n, 2)) + 2 * rng.normal(size=(k, 2))[y], y
+
+
+def rows_asked(model, X, y):
+    """The rows asked about, in order, each with the classes that it was compared with."""
+    rows = []
+
+    def oracle(first, second):
+        if not rows or rows[-1][0] != first:
+            rows.append((first, []))
+        rows[-1][1].append(int(y[second]))
+        return bool(y[first] == y[second])
+
+    model.fit(X, oracle=oracle)
+    return rows
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("k", [2, 3])
+def test_the_preset_asks_what_the_printed_algorithm_asks(seed, k):
+    X, y = overlapping(seed, k)
+    clusterer = lw.PCKMeans(k, n_init=1, random_state=seed)
+
+    def cluster(must, cannot):
+        pairs = (sorted(tuple(sorted(pair)) for pair in some) for some in (must, cannot))
+        return clusterer.fit(X, constraints=lw.Constraints(len(X), *pairs)).labels_
+
+    def grow(labels):
+        forest = RandomForestClassifier(5, random_state=seed).fit(scale_to_unit_range(X), labels)
+        return forest.apply(scale_to_unit_range(X))
+
+    model = lw.NPU.paper(k, estimator=clusterer, n_trees=5, random_state=seed)
+    drawn = rng_at(seed).permutation(len(X)).tolist()
+    assert rows_asked(model, X, y) == npu(X, y, drawn, cluster, grow)
+
+
+def test_as_printed_the_last_neighbourhood_is_asked_about():
+    X, y = overlapping(1, k=2)
+    printed = rows_asked(lw.NPU.paper(2, estimator="pckmeans", n_trees=5, random_state=0), X, y)
+    default = rows_asked(lw.NPU(2, estimator="pckmeans", n_trees=5, random_state=0), X, y)
+    assert {len(classes) for _, classes in default} == {1}
+    assert {len(classes) for _, classes in printed} == {1, 2}
+
+
+def test_as_printed_the_labels_are_those_of_the_clusterer():
+    X = np.array([[0.0], [0.1], [5.0], [5.1]])
+
+    class Halves(lw.PCKMeans):
+        def fit(self, X, y=None, *, constraints=None):
+            self.labels_ = self.predict(X)
+            return self
+
+        def predict(self, X):
+            return (X[:, 0] > 1).astype(np.int32)
+
+    known = lw.Constraints(4, [(0, 3)], [(0, 1)])
+    printed, default = (
+        kind(2, estimator=Halves(2), n_trees=2, random_state=0).fit(X, constraints=known)
+        for kind in (lw.NPU.paper, lw.NPU)
+    )
+    assert printed.labels_.tolist() == [0, 0, 1, 1]
+    assert printed.violations_ == 2
+    assert default.violations_ == 0
+
+
+def test_among_equals_the_farthest_or_a_random_row():
+    X = np.linspace(0, 1, 11)[:, None]
+    state = state_of(X, 3, lw.Constraints(11, [(0, 1)]))
+    leaves = Forest(scale_to_unit_range(X), np.arange(11), np.zeros(11, dtype=np.int32), 3, 0)
+    assert most_uncertain(state, leaves) == 10
+    left = [row for row in state.order.tolist() if row > 1]
+    assert most_uncertain(state, leaves, "random") == left[0] != 10
+
+
+def test_a_searched_split_is_the_best_one():
+    """Two groups with a wide gap: every tree that sees both groups has exactly one leaf for each."""
+    rng = np.random.default_rng(0)
+    rows = np.concatenate([rng.random((20, 1)) * 0.3, 0.7 + rng.random((20, 1)) * 0.3])
+    labels = np.repeat([0, 1], 20).astype(np.int32)
+    leaves = SearchedForest(rows, np.arange(40), labels, 20, 3)(np.arange(40))
+    assert all(len(np.unique(tree)) == 2 for tree in leaves.T)
+    assert all(len(set(tree[:20])) == len(set(tree[20:])) == 1 for tree in leaves.T)
+    assert any(
+        len(np.unique(tree)) > 2 for tree in Forest(rows, np.arange(40), labels, 20, 3)(np.arange(40)).T
+    )
+
+
+def test_the_clusterer_of_the_paper_is_printed_too():
+    assert repr(lw.NPU.paper(3).estimator) == repr(lw.MPCKMeans.paper())
+    assert lw.NPU.paper(3, estimator="pckmeans").estimator == "pckmeans"

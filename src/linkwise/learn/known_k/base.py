@@ -61,6 +61,11 @@ class PreparedPoints(NamedTuple):
 class KnownClusters(ActiveLearner):
     """A learner with a given number of clusters; a method writes ``run``."""
 
+    last_is_implied: bool = True
+    """Whether a row that is apart from all clusters but one is placed in that one without a question."""
+    enforce: bool = True
+    """Whether labels that contradict an answer are changed."""
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
         "estimator": [str, HasMethods(["fit", "get_params"]), None],
@@ -105,7 +110,7 @@ class KnownClusters(ActiveLearner):
     def _unasked(self, X: NDArray[Any], evidence: Evidence, seed: int) -> Labels:
         """Cluster by the constraints alone."""
         state = KnownKState(self, Problem(X, self.prepare(X, seed), evidence, seed))
-        labels = enforce_answers(state.labels(), evidence)
+        labels = enforce_answers(state.labels(), evidence) if self.enforce else state.labels()
         self._keep_clusterer(X, state.clusterer, labels)
         return labels
 
@@ -144,6 +149,8 @@ class KnownKState:
         self.learner, self.problem = learner, problem
         self.points, self.order, self._for_fits = problem.prepared
         self.k = min(learner.n_clusters, len(self.order))
+        follows = learner.last_is_implied or self.k == 1
+        self.most = self.k if follows else len(self.order) + 1  # neighbourhoods, as far as placing rows goes
         askable = problem.askable
         self.rows = choose_shown_rows(self.points, askable)
         self.askable = np.ones(len(self.rows), dtype=bool) if askable is None else askable[self.rows]
@@ -165,7 +172,7 @@ class KnownKState:
         facts = self._facts.current()
         now = self._facts.version, last
         if self._neighbourhoods is None or self._neighbourhoods[0] != now:
-            self._neighbourhoods = now, find_neighbourhoods(facts, self.k, self.askable, self.order, last)
+            self._neighbourhoods = now, find_neighbourhoods(facts, self.most, self.askable, self.order, last)
         return self._neighbourhoods[1]
 
     # ------------------------------------------------------------ points to ask about
@@ -248,6 +255,8 @@ class KnownKState:
         order = self.rows[self.order]
         found = fit_labels(clusterer, X, constraints, order, MAX_ROWS, self._for_fits)
         self.clusterer = clusterer
+        if not self.learner.enforce:
+            return np.unique(found, return_inverse=True)[1].astype(np.int32)
         labels = match_labels(found[self.rows], members)
         shown: Labels = enforce_answers(labels, known)[self.points.of]
         return shown

@@ -19,6 +19,11 @@ Kept: the criterion, with 50 trees, each of which learns from a bootstrap sample
 - Likeness is computed between candidates and rows in neighbourhoods, never among all rows. Of very many rows
   a sample is learned from, and a sample are candidates.
 - Features are brought to [0, 1], so that no range of a feature overflows; splits do not depend on it.
+- Rows that answers name are moved where these put them, before the forest learns the clusters.
+
+Each of these that changes what is asked has a parameter, and `NPU.paper` sets them all. What the paper leaves
+open is settled as by default there: of equally probable neighbourhoods the nearest is asked about first, and
+its row that is nearest is shown.
 
 Cost: a forest for each row that is placed, if that changes a cluster: O(t n √d) times the depth for t trees,
 n rows and d features. n is at most 5000 and the rows in neighbourhoods. For the rest see
@@ -30,13 +35,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from linkwise import native, parallel
+from linkwise.cluster.kmeans.mpckmeans import MPCKMeans
 from linkwise.learn.known_k.base import KnownClusters, KnownKState, digest, spread
 from linkwise.learn.learner import Asking
 from linkwise.learn.neighbourhoods import Neighbourhoods
@@ -63,6 +69,17 @@ class NPU(KnownClusters):
         As for `ExploreConsolidate`.
     n_trees : int, default=50
         Number of trees of the random forest.
+    trees : {"random splits", "best splits"}, default="random splits"
+        Whether a tree tries one random threshold of some features, or all thresholds of these, as the trees
+        of a random forest do.
+    ties : {"farthest", "random"}, default="farthest"
+        Which of equally uncertain rows is asked about: the one farthest from all placed rows, or any.
+    last_is_implied : bool, default=True
+        Whether a row that is apart from all clusters but one, of `n_clusters`, is placed in that one
+        without a question.
+    enforce : bool, default=True
+        Whether rows with answers are moved where the answers put them. With False the labels are those of the
+        clusterer, which may contradict answers.
     random_state : int, RandomState or None, default=None
         Seed of all random draws; with None every fit may differ.
 
@@ -90,6 +107,10 @@ class NPU(KnownClusters):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **KnownClusters._parameter_constraints,
         "n_trees": [Interval(Integral, 1, None, closed="left")],
+        "trees": [StrOptions({"random splits", "best splits"})],
+        "ties": [StrOptions({"farthest", "random"})],
+        "last_is_implied": ["boolean"],
+        "enforce": ["boolean"],
     }
 
     def __init__(
@@ -98,10 +119,48 @@ class NPU(KnownClusters):
         *,
         estimator: Any = None,
         n_trees: int = 50,
+        trees: Literal["random splits", "best splits"] = "random splits",
+        ties: Literal["farthest", "random"] = "farthest",
+        last_is_implied: bool = True,
+        enforce: bool = True,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         super().__init__(n_clusters, estimator=estimator, random_state=random_state)
         self.n_trees = n_trees
+        self.trees = trees
+        self.ties = ties
+        self.last_is_implied = last_is_implied
+        self.enforce = enforce
+
+    @classmethod
+    def paper(cls, n_clusters: int = 8, **parameters: Any) -> Self:
+        """Create the method as printed (Xiong et al. 2014, Algorithms 1 and 2).
+
+        A random forest learns the labels of the clusterer as they are. A row is asked about until an answer
+        is yes, or all neighbourhoods have been named. Of equally uncertain rows a random one is taken, since
+        the paper does not say which. The clusterer is `MPCKMeans.paper`, the method of its experiments.
+
+        Parameters
+        ----------
+        n_clusters : int, default=8
+            Number of clusters.
+        **parameters : Any
+            Parameters of `NPU` that replace those of the preset.
+
+        Returns
+        -------
+        NPU
+            The method, not fitted.
+        """
+        printed: dict[str, Any] = {
+            "trees": "best splits",
+            "ties": "random",
+            "last_is_implied": False,
+            "enforce": False,
+        }
+        if "estimator" not in parameters:
+            printed["estimator"] = MPCKMeans.paper()
+        return cls(n_clusters, **{**printed, **parameters})
 
     def ask(self, state: KnownKState) -> Asking:
         """Algorithm 1 of the paper."""
@@ -109,7 +168,7 @@ class NPU(KnownClusters):
         while len(state.eligible_points()):
             leaves = self._grow(state, rows)
             yield from state.place_point(
-                most_uncertain(state, leaves),
+                most_uncertain(state, leaves, self.ties),
                 "Where the first row belongs is most uncertain; this may be its cluster.",
                 partial(rank_by_probability, state, leaves),
             )
@@ -118,10 +177,11 @@ class NPU(KnownClusters):
     def _grow(self, state: KnownKState, rows: Table) -> Forest:
         """The forest that learns the present clusters."""
         points, labels = self._learned(state)
+        kind = SearchedForest if self.trees == "best splits" else Forest
         return state.problem.memo.get(
             "forests",
             digest(points, labels, rows),
-            lambda: Forest(rows, points, labels, self.n_trees, state.problem.seed),
+            lambda: kind(rows, points, labels, self.n_trees, state.problem.seed),
             max_values=MOST_FORESTS,
         )
 
@@ -132,16 +192,20 @@ class NPU(KnownClusters):
         return points, state.labels()[state.rows[points]]
 
 
-def most_uncertain(state: KnownKState, leaves: Forest) -> int:
-    """The candidate of largest normalized uncertainty; among equals the farthest from what is placed."""
+def most_uncertain(state: KnownKState, leaves: Forest, ties: str = "farthest") -> int:
+    """The candidate of largest normalized uncertainty; among equals the farthest from what is placed.
+
+    With ties="random" it is the first of the equals in the random order of the run.
+    """
     points = state.eligible_points()
     if len(points) > MAX_CANDIDATES:
         points = state.order[np.isin(state.order, points)][:MAX_CANDIDATES]
     now = state.neighbourhoods()
     p = probabilities(now, leaves, points)
-    known = len(now.members) == state.k
+    known = len(now.members) == state.most
     score = normalized_uncertainty(p, last_is_implied=known).round(12)
-    return int(points[np.lexsort((-state.distances_to_placed()[points], -score))[0]])
+    later = np.argsort(state.order) if ties == "random" else -state.distances_to_placed()
+    return int(points[np.lexsort((later[points], -score))[0]])
 
 
 def rank_by_probability(state: KnownKState, leaves: Forest, point: int) -> NDArray[np.int64]:
@@ -253,3 +317,15 @@ class Forest:
             seeds[tree] = rng.integers(2**63)
         n_threads = parallel.n_threads()
         return native.weighted_trees(self._rows[points], learned, self._classes, weights, seeds, n_threads)
+
+
+class SearchedForest(Forest):
+    """A random forest (Breiman 2001): each split is the best of all thresholds of √d random features."""
+
+    def _find_leaves(self, points: Rows) -> Leaves:
+        from sklearn.ensemble import RandomForestClassifier  # slow to load
+
+        self._place[points] = np.arange(len(points))
+        forest = RandomForestClassifier(self._n_trees, random_state=self._seed % 2**32)
+        forest.fit(self._rows[self._learned], self._classes)
+        return np.ascontiguousarray(forest.apply(self._rows[points]), dtype=np.int32)
