@@ -179,6 +179,13 @@ CLUSTERERS = (
         is_kmeans=True,
         sparse=True,
     ),
+    Clusterer(
+        "COPKMeans, from cannot-links",
+        partial(lw.COPKMeans, init="cannot-links"),
+        "hard",  # without constraints it starts at random rows, so it is no `is_kmeans`
+        sparse=True,
+        by_night=True,
+    ),
     Clusterer("SeededKMeans", lw.SeededKMeans, "seeded", is_kmeans=True, sparse=True),
     Clusterer("ConstrainedKMeans", lw.ConstrainedKMeans, "seeded", is_kmeans=True, sparse=True),
     Clusterer("PCKMeans", lw.PCKMeans, "soft", is_kmeans=True, sparse=True),

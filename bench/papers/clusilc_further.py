@@ -46,7 +46,6 @@ from bench.papers.clusilc_runs import (
     TREES,
     VERSIONS,
     cluster_rows,
-    draw_starts,
     measure_rows,
 )
 from bench.results import write_csv
@@ -63,7 +62,7 @@ REFUSALS, REFUSAL_COUNTS = ("iris", "wine", "heart-statlog", "balance"), (100, 2
 SCALED = ("wine", "heart-statlog")
 SHUFFLED, STARTS = "authors, rows in random order", "letter, 20 starts"
 WAYS = ("letter", "authors", SHUFFLED, STARTS)
-USES = ("ClusILC", "COPKMeans", "linkwise.cluster.kmeans.components", "Constraints")
+USES = ("ClusILC", "COPKMeans", "Constraints")
 Line = tuple[str, ...]
 
 
@@ -171,8 +170,7 @@ def measure_refusal(cell: Cell, folder: Path) -> Row:
     seed = np.random.default_rng([number, 0, count, 0])
     constraints = draw_constraints(y, count, random_state=seed)
     if way in ("authors", SHUFFLED):
-        starts = draw_starts(X, constraints, rows.k, number)
-        model = COPKMeans.paper(rows.k, by_first_row=False, init=starts, max_iter=PASSES)
+        model = COPKMeans.authors(rows.k, max_iter=PASSES, random_state=number)
     else:
         n_init = 20 if way == STARTS else 1
         model = COPKMeans.paper(rows.k, n_init=n_init, max_iter=PASSES, random_state=number)

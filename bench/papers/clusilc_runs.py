@@ -2,12 +2,11 @@
 
 A trial is eleven fits: one with constraints between any rows, and one for each fold, with constraints between
 the rows of the other nine. Each fit clusters all rows. All methods get the same constraints. If COP-k-means
-finds no solution, it gets other constraints, up to 100 times, and fails after that. So its figures are those
-of constraints that it can satisfy.
+finds no solution, it gets other constraints, up to 100 times or as often as a cell names, and fails after
+that. So its figures are those of constraints that it can satisfy.
 
-Both methods run in three versions: the printed one (the preset `paper()`), the one of the authors' program,
-and ours. The authors' COP-k-means lets the mean of linked rows choose, and starts at rows of cannot-links.
-Ours finds out whether a solution exists; here it has one start.
+Both methods run in three versions: the printed one (the preset `paper()`), the one of the authors' program
+(`authors()`), and ours, whose COP-k-means finds out whether a solution exists; here it has one start.
 """
 
 from __future__ import annotations
@@ -27,7 +26,6 @@ from bench.suites.cell_store import Cell, Row
 from bench.suites.constraint_sets import draw_constraints
 from bench.suites.folds import split_folds
 from linkwise import ClusILC, Constraints, COPKMeans, InfeasibleConstraintsError
-from linkwise.cluster.kmeans.components import build_blocks
 
 FOLDS, REDRAWS, PASSES = 10, 100, 100
 LETTER, AUTHORS, OURS = "ClusILC, letter", "ClusILC, authors", "ClusILC"
@@ -48,14 +46,18 @@ class Fit(NamedTuple):
 
 
 def measure(cell: Cell, folder: Path) -> Row:
-    """One trial."""
-    return measure_rows(load(cell[0], folder), cell[1], int(cell[2]), int(cell[3]))
+    """One trial; a cell may end in how often constraints are drawn again."""
+    redraws = int(cell[4]) if len(cell) > 4 else REDRAWS
+    return measure_rows(load(cell[0], folder), cell[1], int(cell[2]), int(cell[3]), redraws)
 
 
-def measure_rows(rows: Set, method: str, count: int, number: int) -> Row:
+def measure_rows(rows: Set, method: str, count: int, number: int, redraws: int = REDRAWS) -> Row:
     """One trial on these rows."""
     tests = split_folds(len(rows.y), FOLDS, number)
-    fits = [fit_random(rows, method, count, (number, at), unknown) for at, unknown in enumerate([[], *tests])]
+    fits = [
+        fit_random(rows, method, count, (number, at), unknown, redraws)
+        for at, unknown in enumerate([[], *tests])
+    ]
     first, *others = fits
     held_out = [
         rand_score(rows.y[test], fit.labels[test])
@@ -77,21 +79,23 @@ def entries(cell: Cell) -> tuple[str, ...]:
     """Return where a cell enters linkwise."""
     if cell[1] in TREES:
         return "ClusILC", "Constraints"
-    return "COPKMeans", "linkwise.cluster.kmeans.components", "Constraints"
+    return "COPKMeans", "Constraints"
 
 
-def fit_random(rows: Set, method: str, count: int, place: tuple[int, int], unknown: Any) -> Fit:
+def fit_random(
+    rows: Set, method: str, count: int, place: tuple[int, int], unknown: Any, redraws: int = REDRAWS
+) -> Fit:
     """A method with random constraints between rows whose class is known."""
     warm_up(method)
     known = np.setdiff1d(np.arange(len(rows.y)), unknown)
-    for draw in range(1 + REDRAWS):
+    for draw in range(1 + redraws):
         seed = np.random.default_rng([*place, count, draw])
         constraints = draw_constraints(rows.y, count, rows=known, random_state=seed)
         begin = process_time()
         labels, nodes = cluster_rows(method, rows, constraints, place[0])
         if labels is not None:
             return Fit(labels, draw, nodes, process_time() - begin)
-    return Fit(None, REDRAWS, 0, 0.0)
+    return Fit(None, redraws, 0, 0.0)
 
 
 def cluster_rows(
@@ -114,24 +118,7 @@ def create_cop(method: str, rows: Set, constraints: Constraints, seed: int) -> C
         return COPKMeans(rows.k, n_init=1, random_state=seed)
     if method == COP_LETTER:
         return COPKMeans.paper(rows.k, max_iter=PASSES, random_state=seed)
-    starts = draw_starts(rows.X, constraints, rows.k, seed)
-    return COPKMeans.paper(rows.k, by_first_row=False, init=starts, max_iter=PASSES)
-
-
-def draw_starts(X: np.ndarray, constraints: Constraints, k: int, seed: int) -> np.ndarray:
-    """Draw distinct rows, or means of linked rows: ends of cannot-links first; the last again if too few.
-
-    As in Clus, a cannot-link counts only if all its free ends can be starts. So the last start is the free
-    end of a cannot-link whose other end is a start.
-    """
-    rng, blocks = np.random.default_rng(seed), build_blocks(X, constraints)
-    ends: list[int] = []
-    for link in rng.permutation(constraints.component_cannot_link).tolist():
-        free = [end for end in link if end not in ends]
-        ends += free if len(ends) + len(free) <= k else []
-    order = np.array([*ends, *rng.permutation(len(blocks.X))], dtype=np.int64)
-    first = np.sort(np.unique(order, return_index=True)[1])[:k]
-    return blocks.X[order[first]][np.minimum(np.arange(k), len(first) - 1)]
+    return COPKMeans.authors(rows.k, max_iter=PASSES, random_state=seed)
 
 
 @cache

@@ -209,7 +209,9 @@ STUDIES = {
                 lw.COPKMeans, assignment="first fit", by_first_row=True
             ),
             "tol=0": change(lw.COPKMeans, tol=0.0),
+            'init="cannot-links"': change(lw.COPKMeans, init="cannot-links"),
             "paper()": lw.COPKMeans.paper,
+            "authors()": lw.COPKMeans.authors,
         },
         PAIRS,
         measure_ari,

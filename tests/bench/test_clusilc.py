@@ -31,7 +31,6 @@ from sklearn.metrics import rand_score
 import linkwise as lw
 from bench import harness
 from linkwise.errors import DataError
-from reference.cop_kmeans import cop_k_means as plain
 
 pytestmark = pytest.mark.slow
 
@@ -116,20 +115,33 @@ def test_constraints_without_an_answer_are_drawn_again(folder, monkeypatch):
     np.testing.assert_allclose(clusilc_curves.refused_share(found, "iris", COP_AUTHORS), 103 / 113)
 
 
-@pytest.mark.parametrize("n_pairs", [4, 9])
-def test_the_authors_cop_k_means_equals_the_transcription(n_pairs):
-    answers = 0
-    for seed in range(20):
-        rng = np.random.default_rng(seed)
-        X, apart = rng.normal(size=(12, 2)), rng.permuted(np.tile(np.arange(12), (n_pairs, 1)), axis=1)[:, :2]
-        c = lw.Constraints(12, (), apart)
-        wanted = plain(X, [], c.cannot_link.tolist(), clusilc_runs.draw_starts(X, c, 2, seed), range(12))
-        got, _ = clusilc_runs.cluster_rows(COP_AUTHORS, clusilc_data.Set(X, np.zeros(12), 2), c, seed)
-        assert (got is None) == (wanted is None)
-        if wanted is not None:
-            assert rand_score(got, wanted[0]) == 1
-            answers += 1
-    assert 0 < answers < 20
+def test_a_cell_may_say_how_often_constraints_are_drawn_again(folder, monkeypatch):
+    monkeypatch.setattr(clusilc_runs, "warm_up", lambda method: None)
+    monkeypatch.setattr(clusilc_runs, "cluster_rows", lambda *given: (None, 0))
+    measured = clusilc_runs.measure(("iris", COP_AUTHORS, "20", "0", "3"), folder)
+    assert (measured["redraws"], measured["failed"]) == ("33", "11")
+
+
+def test_trials_that_failed_run_again_with_more_redraws(folder, tmp_path, monkeypatch):
+    whole = {"failed": "0", "redraws": "5", "cv": "0.9"}
+    trials = [
+        {"task": "iris", "method": COP_AUTHORS, "constraints": "20", "set": str(number), **found}
+        for number, found in enumerate([whole, {"failed": "2", "redraws": "200", "cv": "0.1"}])
+    ]
+    monkeypatch.setattr(clusilc, "measure", measure_again)
+    options = Namespace(redraws=1000, finished=False, jobs=1, reuse=False)
+    path = tmp_path / "redrawn.csv"
+    rows = clusilc.redraw_failed(trials, path, folder, options)
+    assert rows[0] is trials[0]
+    assert [rows[1][field] for field in ("set", "most_redraws", "cv")] == ["1", "1000", "0.8"]
+    options.finished = True
+    assert [row["cv"] for row in clusilc.redraw_failed(trials, path, folder, options)] == ["0.9", "0.8"]
+    options.redraws = 2000
+    assert clusilc.redraw_failed(trials, path, folder, options) == trials
+
+
+def measure_again(cell, folder):
+    return {"failed": "0", "redraws": cell[4], "cv": "0.8"}
 
 
 @pytest.mark.parametrize("method", [COP_LETTER, COP_AUTHORS])
@@ -138,18 +150,6 @@ def test_must_linked_rows_stay_together(method):
     c = lw.Constraints(4, [(0, 3)], [(0, 1)])
     labels, _ = clusilc_runs.cluster_rows(method, clusilc_data.Set(X, np.zeros(4), 2), c, 0)
     assert labels[0] == labels[3] != labels[1]
-
-
-def test_cop_k_means_starts_at_ends_of_cannot_links():
-    c = lw.Constraints(4, [(0, 3)], [(0, 1)])
-    starts = clusilc_runs.draw_starts(np.array([[0.0], [1.0], [9.0], [10.0]]), c, 2, 0)
-    assert sorted(starts.ravel().tolist()) == [1.0, 5.0]
-    apart = lw.Constraints(6, [], [(0, 1), (1, 2), (4, 5)])  # the last start is free, its partner is one
-    for seed in range(8):
-        three = set(clusilc_runs.draw_starts(np.arange(6.0)[:, None], apart, 3, seed).ravel().astype(int))
-        assert three == {0, 1, 2} or three > {4, 5}
-    few = lw.Constraints(3, [(0, 1), (1, 2)])
-    assert clusilc_runs.draw_starts(np.array([[0.0], [1.0], [5.0]]), few, 2, 0).tolist() == [[2.0], [2.0]]
 
 
 # ---------------------------------------------------------------- verdicts

@@ -6,14 +6,18 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 from sklearn.datasets import load_digits, load_iris, make_blobs
 from sklearn.metrics import adjusted_rand_score
 
 import linkwise as lw
+from linkwise.cluster.kmeans.components import build_blocks
 from linkwise.cluster.kmeans.feasible import find_large_clique, find_separating_labels
+from linkwise.cluster.kmeans.starts import draw_link_ends
 from linkwise.errors import ConstraintWarning, InfeasibleConstraintsError
+from linkwise.rng import rng_at
 from reference.closure import closed
-from reference.cop_kmeans import cop_k_means
+from reference.cop_kmeans import cop_k_means, cop_k_means_of_clus, starts_of_clus
 
 NODES = np.arange(100)
 
@@ -237,3 +241,60 @@ def test_the_best_start_in_order():
     assert several.inertia_ <= one.inertia_
     squares = ((X - several.cluster_centers_[several.labels_]) ** 2).sum()
     assert several.inertia_ == pytest.approx(squares)
+
+
+# ---------------------------------------------------------------- as in Clus
+def starts_from(X, c, k, seed):
+    return draw_link_ends(build_blocks(X, c), c.component_cannot_link, k, rng_at(seed, 0))
+
+
+@pytest.mark.parametrize(("n_pairs", "k"), [(4, 2), (9, 2), (9, 3), (14, 3)])
+def test_the_preset_of_clus_equals_its_transcription(n_pairs, k):
+    answers = 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(12, 2))
+        c = lw.Constraints.sample(rng.integers(0, 4, 12), n_pairs, seed)
+        together, apart = closed(12, c.must_link.tolist(), c.cannot_link.tolist())
+        expected = cop_k_means_of_clus(X, together, apart, starts_from(X, c, k, seed))
+        model = lw.COPKMeans.authors(k, max_iter=100, random_state=seed)
+        if expected is None:
+            with pytest.raises(InfeasibleConstraintsError, match="found no cluster"):
+                model.fit(X, constraints=c)
+        else:
+            assert adjusted_rand_score(expected, model.fit(X, constraints=c).labels_) == 1
+            answers += 1
+    assert 0 < answers < 20
+
+
+@pytest.mark.parametrize("k", [2, 3, 4])
+@pytest.mark.parametrize("links", [[(0, 1)], [(0, 1), (1, 2), (4, 5)], [(0, 1), (2, 3), (3, 4), (0, 5)]])
+def test_it_starts_at_ends_of_cannot_links_as_clus_does(k, links):
+    X = np.arange(6.0)[:, None]
+    c = lw.Constraints(6, [], links)
+    drawn = {frozenset(starts_from(X, c, k, seed).ravel().astype(int).tolist()) for seed in range(300)}
+    assert drawn == starts_of_clus(6, links, k)
+
+
+def test_a_start_at_linked_rows_is_their_mean():
+    X = np.array([[0.0], [1.0], [9.0], [10.0]])
+    c = lw.Constraints(4, [(0, 3)], [(0, 1)])
+    for rows in (X, csr_array(X)):
+        assert sorted(starts_from(rows, c, 2, 0).ravel().tolist()) == [1.0, 5.0]
+
+
+def test_with_fewer_groups_than_clusters_a_start_is_repeated():
+    c = lw.Constraints(4, [(0, 1), (1, 2)])
+    starts = starts_from(np.arange(4.0)[:, None], c, 3, 0).ravel().tolist()
+    assert sorted(set(starts)) == [1.0, 3.0]
+    assert starts[1] == starts[2]
+
+
+def test_each_start_draws_its_own_ends():
+    X, y = load_iris(return_X_y=True)
+    c = lw.Constraints.sample(y, 60, 0)
+    one, several = (
+        lw.COPKMeans(3, init="cannot-links", n_init=n, random_state=0).fit(X, constraints=c).inertia_
+        for n in (1, 10)
+    )
+    assert several <= one

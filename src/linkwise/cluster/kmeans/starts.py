@@ -1,8 +1,11 @@
-"""First centres from constraints: the means of the neighbourhoods.
+"""First centres from constraints: the means of the neighbourhoods, or ends of cannot-links.
 
 Basu, Banerjee and Mooney (2004): the rows joined by must-links are a neighbourhood; its mean is a good first
 centre. If there are more than k, weighted farthest-first traversal selects k: first the largest, then
 repeatedly the one with the largest product of size and squared distance from those selected.
+
+Clus, the program with which Struyf and Džeroski (2007) compare COP-k-means with their trees, starts it at
+both ends of random cannot-links.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ from scipy.sparse import issparse
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from linkwise.cluster import points
-from linkwise.cluster.kmeans.components import build_blocks
+from linkwise.cluster.kmeans.components import Blocks, build_blocks
 from linkwise.cluster.points import Centers
 from linkwise.constraints.constraints import Constraints
 
@@ -70,6 +73,24 @@ def neighbourhood_means(X: Any, constraints: Constraints, k: int) -> Centers:
         return np.empty((0, X.shape[1]))
     chosen = select_farthest_first(blocks.X[large], blocks.weight[large].astype(np.float64), k)
     return take_dense_rows(blocks.X, large[chosen])
+
+
+def draw_link_ends(
+    blocks: Blocks, cannot_link: NDArray[np.int64], k: int, rng: np.random.Generator
+) -> Centers:
+    """Draw k first centres, (k, d), as Clus does: blocks at the ends of random cannot-links, then any blocks.
+
+    A cannot-link counts only if all its free ends can be centres. So of an odd number the last is the free
+    end of a cannot-link whose other end is a centre, if there is one. With fewer than k blocks the last one
+    drawn is repeated.
+    """
+    ends: list[int] = []
+    for link in rng.permutation(cannot_link).tolist():
+        free = [end for end in link if end not in ends]
+        ends += free if len(ends) + len(free) <= k else []
+    order = np.array([*ends, *rng.permutation(blocks.X.shape[0])], dtype=np.int64)
+    drawn = order[np.sort(np.unique(order, return_index=True)[1])[:k]]
+    return take_dense_rows(blocks.X, drawn[np.minimum(np.arange(k), len(drawn) - 1)])
 
 
 def select_farthest_first(centers: Any, weight: NDArray[np.float64], k: int) -> NDArray[np.int64]:
