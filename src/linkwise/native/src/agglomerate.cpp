@@ -288,7 +288,7 @@ auto agglomerate(Changed<double> distances, Vector<int64_t> size, int linkage, i
     check_between("linkage", linkage, 0, 3);
     std::vector<Merge> merges;
     {
-        nb::gil_scoped_release release;
+        GilRelease release;
         Clusters clusters(distances.data(), size.data(), m, linkage);
         merges = merges_of(clusters);
         while (!merges.empty() && (static_cast<int64_t>(merges.size()) > m - n_clusters || merges.back().height > most))
@@ -321,7 +321,7 @@ auto agglomerate_near(Vector<double> data, Vector<int32_t> column, Vector<int32_
     check_range("column", column, 0, m - 1);
     check_near(column, start, m);
     {
-        nb::gil_scoped_release release;
+        GilRelease release;
         NearClusters clusters(data.data(), column.data(), start.data(), m);
         merges = merges_of(clusters);
     }

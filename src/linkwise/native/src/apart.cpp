@@ -242,7 +242,7 @@ auto assign_apart(Matrix<double> costs, Matrix<int32_t> pairs, Vector<int32_t> s
     Result<int32_t> labels(m);
     int64_t together = 0;
     {
-        nb::gil_scoped_release release;
+        GilRelease release;
         const Foes foes(pairs.data(), pairs.shape(0), m);
         Assignment a{costs.data(), m, k, foes, labels.get(), std::vector<int64_t>(k), std::vector<uint8_t>(m), {}};
         std::copy_n(start.data(), m, labels.get());
@@ -276,7 +276,7 @@ auto colour_apart(Matrix<int32_t> pairs, int64_t m, int64_t k, int64_t limit) {
     Result<int32_t> labels(m);
     int answer = 1;
     {
-        nb::gil_scoped_release release;
+        GilRelease release;
         const Foes foes(pairs.data(), pairs.shape(0), m);
         // a node with fewer than k foes finds a label whatever they have: it waits until they are done
         std::vector<int32_t> waiting;

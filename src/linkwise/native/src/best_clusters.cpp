@@ -162,7 +162,7 @@ Output<int32_t> best_clusters(Vector<int32_t> items, Vector<double> data, Vector
     const int64_t chunks = (n + kSome - 1) / kSome;
     Result<int32_t> found(n);
     {
-        nb::gil_scoped_release release;
+        GilRelease release;
         const Gains gains{{data.data(), column.data(), start.data()}, table.data(), width, clusters, cost.data(),
                           labels.data(), stay.data()};
         Bounds bounds(gains);

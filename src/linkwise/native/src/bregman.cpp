@@ -82,7 +82,7 @@ auto bregman_projections(Matrix<double> pairs, Vector<double> sign, Vector<doubl
     int sweeps = 0;
     double change = 0;
     {
-        nb::gil_scoped_release release;
+        GilRelease release;
         std::copy_n(start.data(), d * d, metric.get());
         std::fill_n(multiplier.get(), m, 0.0);
         std::vector<double> slackened(bound.data(), bound.data() + m), image(d);

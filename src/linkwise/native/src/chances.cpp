@@ -45,7 +45,7 @@ Output<double> pair_chances(AnyShape<double> similarity, AnyShape<double> shared
     check_lengths("shared", lengths_of(shared), lengths_of(similarity));
     Result<double> found(all);
     {
-        nb::gil_scoped_release release;
+        GilRelease release;
         const Logits logits{similarity.data(), shared.data(), constant, by_similarity, by_shared, found.get()};
         Crew crew(useful_threads(threads, 4 * all));
         crew.run(chunk_count(all), [&](int64_t c, int) {
@@ -64,7 +64,7 @@ Output<double> pair_chances_of_halves(Matrix<double> similarity, Matrix<double> 
     check_shape("shared", shared, n, n);
     Result<double> found(n * n);
     {
-        nb::gil_scoped_release release;
+        GilRelease release;
         double* out = found.get();
         const Logits logits{similarity.data(), shared.data(), constant, by_similarity, by_shared, out};
         for (int64_t i = 0; i < n; ++i) fill_logistic(logits, i * n, i * n + i + 1);
@@ -115,7 +115,7 @@ Output<double> logistic_slopes(Vector<double> similarity, Vector<double> shared,
     check_shape("target", target, similarity.shape(0));
     Result<double> found(kSums);
     {
-        nb::gil_scoped_release release;
+        GilRelease release;
         const Logits logits{similarity.data(), shared.data(), constant, by_similarity, by_shared, nullptr};
         add_slopes(logits, target.data(), static_cast<int64_t>(target.shape(0)), found.get());
     }
@@ -130,7 +130,7 @@ Output<double> average_pairs(Matrix<double> table, Vector<int32_t> rows, Vector<
     check_range("label", label, 0, k - 1);
     Result<double> found(k * k);
     {
-        nb::gil_scoped_release release;
+        GilRelease release;
         double* out = found.get();
         std::fill_n(out, k * k, 0.0);
         std::vector<double> size(k);
@@ -200,7 +200,7 @@ auto share_scores(Matrix<double> score, int times, int quarters, double rest, in
     const int64_t n = score.shape(0), k = score.shape(1), bands = (n + kBand - 1) / kBand;
     Result<double> join(n * k), none(n);
     {
-        nb::gil_scoped_release release;
+        GilRelease release;
         const Scores scores{score.data(), k, times, quarters, rest, join.get(), none.get()};
         Crew crew(std::min<int64_t>(useful_threads(threads, 4 * n * k), bands));
         crew.run(bands, [&](int64_t b, int) { share_rows(scores, b * kBand, std::min(n, (b + 1) * kBand)); });
@@ -250,7 +250,7 @@ auto sum_up_rows(Matrix<double> table) {
     const int64_t n = table.shape(0), k = table.shape(1);
     Result<double> largest(n), second(n), positive(n);
     {
-        nb::gil_scoped_release release;
+        GilRelease release;
         for (int64_t i = 0; i < n; ++i)
             sum_up_row({table.data() + i * k, k}, largest.get()[i], second.get()[i], positive.get()[i]);
     }
@@ -292,7 +292,7 @@ Output<double> chebyshev_values(Vector<double> points, Matrix<double> coefficien
     if (degrees < 2) refuse("the degrees of coefficients must be at least 1, got ", degrees - 1);
     Result<double> found(n * m);
     {
-        nb::gil_scoped_release release;
+        GilRelease release;
         evaluate_polynomials({points.data(), coefficients.data(), n, degrees, m, found.get()});
     }
     return found.release({static_cast<size_t>(n), static_cast<size_t>(m)});
@@ -312,7 +312,7 @@ Output<double> divide_rows(Matrix<double> table, Vector<double> total, int64_t w
     if (width < k) refuse("width must be at least ", k, ", got ", width);
     Result<double> found(n * width);
     {
-        nb::gil_scoped_release release;
+        GilRelease release;
         fill_shares(table.data(), total.data(), n, k, width, found.get());
     }
     return found.release({static_cast<size_t>(n), static_cast<size_t>(width)});

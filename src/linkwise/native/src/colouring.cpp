@@ -16,7 +16,7 @@ Output<int32_t> greedy_colours(Vector<int32_t> before, Vector<int32_t> after, in
             refuse("An edge does not lead from a vertex to a later one, 0 to ", n - 1, ".");
     Result<int32_t> colours(n);
     {
-        nb::gil_scoped_release release;
+        GilRelease release;
         std::vector<int64_t> start(n + 2);  // of each vertex's neighbours before it
         for (int64_t e = 0; e < edges; ++e) ++start[after.data()[e] + 2];
         for (int64_t v = 0; v < n; ++v) start[v + 2] += start[v + 1];

@@ -29,7 +29,7 @@ void mirror_lower(nb::ndarray<nb::ndim<2>, nb::c_contig, nb::device::cpu> table)
     const size_t bytes = table.itemsize();
     if (bytes != 1 && bytes != 2 && bytes != 4)
         throw nb::type_error("table must hold numbers of 1, 2 or 4 bytes, such as float32.");
-    nb::gil_scoped_release release;
+    GilRelease release;
     if (bytes == 1) mirror_tiles(static_cast<uint8_t*>(table.data()), n);
     else if (bytes == 2) mirror_tiles(static_cast<uint16_t*>(table.data()), n);
     else mirror_tiles(static_cast<uint32_t*>(table.data()), n);
@@ -94,7 +94,7 @@ Output<double> sum_squares(const Squares& squares, int threads) {
     const int64_t n = squares.n, bands = (n + kWide - 1) / kWide;
     Result<double> found(n);
     {
-        nb::gil_scoped_release release;
+        GilRelease release;
         std::vector<double> sums(bands * n);
         Crew crew(std::min<int64_t>(useful_threads(threads, n * n), bands));
         crew.run(bands, [&](int64_t b, int) {

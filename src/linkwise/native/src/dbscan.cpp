@@ -246,7 +246,7 @@ Output<int32_t> all_dbscans(Matrix<T> X, Vector<double> eps, Vector<int64_t> min
         refuse("the smallest of min_pts must be at least 1, got ", least);
     Result<int32_t> labels(n_min_pts * n_eps * n);
     {
-        nb::gil_scoped_release release;
+        GilRelease release;
         Crew crew(useful_threads(threads, n * n * d));
         AllDbscans(X.data(), n, d, eps.data(), n_eps, min_pts.data(), n_min_pts, data_or_null(weight), crew)
             .label(labels.get());
@@ -286,7 +286,7 @@ std::pair<double, double> distance_range(Matrix<T> X, int threads) {
     check_rows("X", X);
     double least = std::numeric_limits<double>::infinity(), most = 0;
     {
-        nb::gil_scoped_release release;
+        GilRelease release;
         const Columns columns(X.data(), n, d);
         std::vector<double> low(blocks, least), high(blocks, 0.0);
         Crew crew(useful_threads(threads, n * n * d / 2));

@@ -157,7 +157,7 @@ auto exchange_runs(Matrix<double> X, Matrix<int32_t> labels, int64_t k, int max_
     Result<int32_t> found(runs * n);
     Result<double> inertia(runs);
     {
-        nb::gil_scoped_release release;
+        GilRelease release;
         std::copy_n(labels.data(), runs * n, found.get());
         const Tiles tiles(X.data(), n, d);
         Crew crew(std::min<int64_t>(runs, useful_threads(threads, 4 * runs * n * d * k)));

@@ -126,7 +126,7 @@ Output<int64_t> farthest_pairs(Matrix<double> X, Matrix<double> scales) {
     check_shape("scales", scales, kPositive, d);
     Result<int64_t> pairs(2 * g);
     {
-        nb::gil_scoped_release release;
+        GilRelease release;
         Search search(X.data(), X.shape(0), d);
         for (int64_t h = 0; h < g; ++h) search.find(scales.data() + h * d, pairs.get() + 2 * h);
     }

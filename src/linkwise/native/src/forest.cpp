@@ -245,7 +245,7 @@ Output<int32_t> grow_trees(const Matrix<double>& rows, const Vector<int64_t>& it
     const int64_t n = rows.shape(0), known = items.shape(0), n_trees = static_cast<int64_t>(seeds.size());
     Result<int32_t> leaves(n * n_trees);
     {
-        nb::gil_scoped_release release;
+        GilRelease release;
         const TreeProblem problem = make_tree_problem(rows, items, home, most);
         std::vector<int32_t> by_tree(n_trees * n);
         Crew crew(std::min(n_trees, static_cast<int64_t>(useful_threads(threads, 8 * n_trees * (n + known * most)))));
@@ -299,7 +299,7 @@ Output<int64_t> count_leaf_mates(Matrix<int32_t> leaves, Vector<int64_t> rows, V
     check_range("group", group, 0, groups - 1);
     Result<int64_t> found(asked * groups);
     {
-        nb::gil_scoped_release release;
+        GilRelease release;
         std::fill_n(found.get(), asked * groups, 0);
         std::vector<int64_t> there;  // leaves of the tree x groups
         for (int64_t t = 0; t < trees; ++t) {

@@ -162,7 +162,7 @@ auto split_chances(Matrix<double> join, Vector<double> trust, Vector<int32_t> fi
     Result<int32_t> likeliest(n);
     Result<double> most(n);
     {
-        nb::gil_scoped_release release;
+        GilRelease release;
         std::vector<double> data(k);
         std::vector<int32_t> column(k);
         for (int64_t i = 0; i < n; ++i) {
@@ -191,7 +191,7 @@ auto sum_rows(Vector<double> data, Vector<int32_t> column, Vector<int32_t> start
     check_range("label", label, 0, n_groups - 1);
     Entries found;
     {
-        nb::gil_scoped_release release;
+        GilRelease release;
         const int64_t a = items.shape(0);
         std::vector<int32_t> begin(n_groups + 1), order(a);
         for (int64_t at = 0; at < a; ++at) ++begin[label.data()[at] + 1];
@@ -291,7 +291,7 @@ Output<double> multiply_form(Vector<double> data, Vector<int32_t> column, Vector
     const int64_t k = same.shape(0), m = alike.shape(0), width = k + 2 * m;
     Result<double> found(n * width);
     {
-        nb::gil_scoped_release release;
+        GilRelease release;
         const Sparse rows{data.data(), column.data(), start.data()};
         const Form form{same.data(), alike.data(), k, m};
         std::vector<int32_t> bound(4 * n);
@@ -334,7 +334,7 @@ Output<double> evaluate_form(Vector<double> data, Vector<int32_t> column, Vector
     const int64_t n = check_form(data, column, start, same, alike);
     Result<double> found(n);
     {
-        nb::gil_scoped_release release;
+        GilRelease release;
         const Sparse rows{data.data(), column.data(), start.data()};
         const Form form{same.data(), alike.data(), static_cast<int64_t>(same.shape(0)),
                         static_cast<int64_t>(alike.shape(0))};
@@ -374,7 +374,7 @@ Output<double> multiply_across(Vector<double> data, Vector<int32_t> column, Vect
     if (is_symmetric && n != width) refuse(n, " rows times ", width, " rows are not symmetric.");
     Result<double> found(n * width);
     {
-        nb::gil_scoped_release release;
+        GilRelease release;
         const Sparse rows{data.data(), column.data(), start.data()};
         Crew crew(std::min<int64_t>(useful_threads(threads, n * width), count));
         std::vector<Tile> tiles(crew.size(), Tile(inner));
@@ -401,7 +401,7 @@ Output<double> mean_distances(Matrix<double> belonging, Vector<double> size) {
     check_shape("belonging", belonging, n, n);
     Result<double> found(n * n);
     {
-        nb::gil_scoped_release release;
+        GilRelease release;
         fill_distances(belonging.data(), size.data(), n, found.get());
     }
     return found.release({static_cast<size_t>(n), static_cast<size_t>(n)});
@@ -423,7 +423,7 @@ Output<int64_t> mend_clusters(Vector<int64_t> order, Vector<int64_t> some, Vecto
     check_range("label", label, 0, clusters - 1);
     Result<int64_t> found(n);
     {
-        nb::gil_scoped_release release;
+        GilRelease release;
         int64_t *mended = found.get(), fresh = clusters;
         std::copy_n(label.data(), n, mended);
         std::vector<int64_t> placed(n, -1), barred_by(clusters + count, -1);

@@ -54,7 +54,7 @@ void gaussian_weights(Matrix<double> X, double scale, Changed<double> out, int t
     check_rows("X", X);
     check_shape("out", out, n, n);
     if (!(scale >= 0)) refuse("scale must not be negative, got ", scale);
-    nb::gil_scoped_release release;
+    GilRelease release;
     std::vector<TileRow> memory(static_cast<size_t>(d * stride / kTile));
     double* columns = memory.data()->value;
     for (int64_t i = 0; i < n; ++i)
@@ -117,7 +117,7 @@ Output<double> block_product(Matrix<double> block, Matrix<double> matrix, int th
     check_shape("block", block, kPositive, n);
     Result<double> out(b * m);
     {
-        nb::gil_scoped_release release;
+        GilRelease release;
         Crew crew(useful_threads(threads, b * n * m / 2));
         std::vector<double> factors(static_cast<size_t>(crew.size() * b * kRowsAtOnce));
         crew.run((m + kStrip - 1) / kStrip, [&](int64_t strip, int thread) {

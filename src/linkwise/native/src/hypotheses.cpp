@@ -226,7 +226,7 @@ auto hypotheses_k_means(Matrix<L> H, Vector<double> alpha, int64_t values, int64
     double inertia = std::numeric_limits<double>::infinity();
     int n_iter = 0;
     {
-        nb::gil_scoped_release release;
+        GilRelease release;
         Crew crew(useful_threads(threads, n * labelled.rounds * k));
         TableKMeans<L> means(labelled, k, crew);
         std::vector<int32_t> run(n);

@@ -139,7 +139,7 @@ Output<int32_t> conditional_modes(Matrix<double> costs, Vector<int32_t> labels, 
     check_penalty("cannot_penalty", cannot_penalty, cannot.shape(0), k);
     Result<int32_t> found(m);
     {
-        nb::gil_scoped_release release;
+        GilRelease release;
         std::copy_n(labels.data(), m, found.get());
         EndArrays must_ends(must.data(), must.shape(0), m), cannot_ends(cannot.data(), cannot.shape(0), m);
         MemberArrays members(group.data(), m);

@@ -5,10 +5,12 @@
 #include <nanobind/ndarray.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
+#include <thread>
 
 #include "crew.hpp"
 
@@ -27,6 +29,26 @@
 namespace linkwise {
 
 namespace nb = nanobind;
+
+// Lets other threads run Python while it lives. Before 3.14 Python ends a thread that wants the GIL back while the
+// program ends, by unwinding it; that would pass frames that must not throw, and abort the program. So such a thread
+// waits here until the process is gone.
+class GilRelease {
+   public:
+    GilRelease() : state_(PyEval_SaveThread()) {}
+    ~GilRelease() {
+        try {
+            PyEval_RestoreThread(state_);
+        } catch (...) {
+            for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
+        }
+    }
+    GilRelease(const GilRelease&) = delete;
+    GilRelease& operator=(const GilRelease&) = delete;
+
+   private:
+    PyThreadState* state_;
+};
 
 template <typename T>
 using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;

@@ -23,7 +23,7 @@ auto lloyd(Matrix<T> X, Cube<double> starts, int max_iter, double tol, int threa
     Result<double> centers(runs * k * d), inertia(runs);
     Result<int32_t> n_iter(runs);
     {
-        nb::gil_scoped_release release;
+        GilRelease release;
         std::copy_n(starts.data(), runs * k * d, centers.get());
         const bool by_start = runs > 1 && chunk_count(n) < 4 * threads;
         const int64_t terms = n * d * k;

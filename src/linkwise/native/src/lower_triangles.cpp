@@ -64,7 +64,7 @@ void add_gaussians(Changed<float> wide, Changed<float> narrow, Changed<float> tu
     check_shape("wide", wide, n, n);
     check_shape("narrow", narrow, n, n);
     check_shape("tuned", tuned, n, n);
-    nb::gil_scoped_release release;
+    GilRelease release;
     const Gaussians gaussians{squares.data(), n, scale, near.data(), wide.data(), narrow.data(), tuned.data()};
     Crew crew(std::min<int64_t>(useful_threads(threads, 8 * n * n), tasks));
     crew.run(tasks, [&](int64_t c, int) {
@@ -103,7 +103,7 @@ void add_scaled_part(Changed<float> out, Matrix<float> table, Vector<float> scal
     check_range("rows", rows, 0, n - 1);
     for (int64_t a = 1; a < m; ++a)
         if (rows.data()[a] <= rows.data()[a - 1]) refuse("rows must be ascending.");
-    nb::gil_scoped_release release;
+    GilRelease release;
     const Part part{table.data(), scale.data(), rows.data(), m, n, out.data()};
     Crew crew(std::min<int64_t>(useful_threads(threads, m * m), tasks));
     crew.run(tasks, [&](int64_t c, int) {
@@ -135,7 +135,7 @@ void add_together(Changed<float> out, Matrix<uint8_t> labels, float each, int th
     check_shape("labels", labels, kPositive, kPositive);
     check_shape("out", out, n, n);
     if (count > 255) refuse("labels must be of at most 255 clusterings.");
-    nb::gil_scoped_release release;
+    GilRelease release;
     const Clusterings clusterings{labels.data(), count, n, each, out.data()};
     Crew crew(std::min<int64_t>(useful_threads(threads, n * n), tasks));
     crew.run(tasks, [&](int64_t c, int) {

@@ -134,7 +134,7 @@ auto metric_nearest(Matrix<T> X, Matrix<double> centers, AnyMaps maps, Vector<do
     Result<int32_t> nearest(n);
     Result<double> least(n);
     {
-        nb::gil_scoped_release release;
+        GilRelease release;
         measure_rows(X.data(), n, centers.data(), centers.shape(0), maps_from(maps), offset.data(), threads, least.get(),
                      nearest.get());
     }

@@ -183,7 +183,7 @@ Output<uint16_t> pack_lower(Matrix<float> table, float divisor) {
     check_square("table", table);
     Result<uint16_t> found(n * n);
     {
-        nb::gil_scoped_release release;
+        GilRelease release;
         uint16_t* out = found.get();
         pack_rows({table.data(), divisor, n, out});
         for (int64_t a = 0; a < n; a += side)
@@ -228,7 +228,7 @@ Output<uint8_t> shared_leaves(Vector<int32_t> of_tree, Matrix<uint8_t> row, Cube
     const int64_t count = rows.shape(0), chunks = (count + kBandRows - 1) / kBandRows;
     Result<uint8_t> found(count * leaves.n);
     {
-        nb::gil_scoped_release release;
+        GilRelease release;
         auto* fill = &fill_shared_narrow;
 #ifdef LINKWISE_LEVELS
         if (has_wide_bytes()) fill = &fill_shared_wide;
@@ -257,7 +257,7 @@ void mix_lower(Changed<float> out, Matrix<float> mean, float weight, nb::typed<n
     check_shape("factors", factors, tables.size());
     const LeafBytes leaves = read_leaves(of_tree, row, block);
     if (leaves.n > 0) check_shape("row", row, n, leaves.count);
-    nb::gil_scoped_release release;
+    GilRelease release;
     auto* mix = &mix_forest_narrow;
 #ifdef LINKWISE_LEVELS
     if (has_wide_bytes()) mix = &mix_forest_wide;

@@ -73,7 +73,7 @@ auto assign_named(Matrix<T> X, Matrix<double> centers, Vector<int64_t> named, st
     Step<T> step(n, d, k);
     Result<double> squares(n);
     {
-        nb::gil_scoped_release release;
+        GilRelease release;
         std::vector<int64_t> nearest(n);
         fill_nearest(X.data(), n, d, centers.data(), k, threads, nearest.data(), squares.get());
         std::copy(nearest.begin(), nearest.end(), step.labels.get());
@@ -114,7 +114,7 @@ auto assign_named_under(Matrix<T> X, Matrix<double> centers, AnyMaps given_maps,
     const Maps maps = maps_from(given_maps);
     Step<T> step(n, d, k);
     {
-        nb::gil_scoped_release release;
+        GilRelease release;
         std::vector<double> least(n);
         measure_rows(X.data(), n, centers.data(), k, maps, offset.data(), threads, least.data(), step.labels.get());
         const std::vector<T> rows = take_rows(X.data(), d, named);

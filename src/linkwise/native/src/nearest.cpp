@@ -47,7 +47,7 @@ Output<int64_t> nearest_rows(Matrix<T> X, Vector<int32_t> labels, Matrix<double>
     const bool* may = data_or_null(allowed);
     Result<int64_t> found(k);
     {
-        nb::gil_scoped_release release;
+        GilRelease release;
         std::vector<double> square(chunks * k, kNone);
         std::vector<int64_t> row(chunks * k, -1);
         Crew crew(useful_threads(threads, n * d));
@@ -117,7 +117,7 @@ Output<int64_t> smallest_columns(Matrix<T> table, int64_t k, int threads) {
     check_between("k", k, 1, m);
     Result<int64_t> found(n * k);
     {
-        nb::gil_scoped_release release;
+        GilRelease release;
         const Smallest<T> work{table.data(), m, k, found.get()};
         Crew crew(std::min<int64_t>(useful_threads(threads, n * m), chunks));
         std::vector<T> least(crew.size() * k);

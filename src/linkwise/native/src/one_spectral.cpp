@@ -220,7 +220,7 @@ auto ratio_step(Vector<int64_t> starts, Vector<int32_t> ends, Vector<double> wei
     Result<double> f(m), to_a(edges), to_v(m), to_z(m);
     StepResult found;
     {
-        nb::gil_scoped_release release;
+        GilRelease release;
         StepDual dual{{a.data(), a.data() + edges}, {v.data(), v.data() + m}, {z.data(), z.data() + m}};
         found = solve_ratio_step(graph, g.data(), c, dual, {max_iter, every, gap, least});
         std::copy(found.f.begin(), found.f.end(), f.get());

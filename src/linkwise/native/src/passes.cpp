@@ -397,7 +397,7 @@ AnyPass vector_passes(Matrix<T> X, Matrix<double> centers, Vector<double> mean, 
                         int threads) {
     Pass<L> found;
     {
-        nb::gil_scoped_release release;
+        GilRelease release;
         const int64_t n = X.shape(0), k = centers.shape(0);
         const Pairs pairs = sort_pairs(ends.data(), must.data(), share.data(), order.data(), order.shape(0), n);
         Vectors<T, L> space(X.data(), n, X.shape(1), k, centers.data(), mean.data(), threads);
@@ -412,7 +412,7 @@ AnyPass similarity_passes(Matrix<double> K, Matrix<double> to_mean, Vector<doubl
                             int convergence, int patience, int threads) {
     Pass<L> found;
     {
-        nb::gil_scoped_release release;
+        GilRelease release;
         const int64_t n = K.shape(0), k = within.shape(0);
         const Pairs pairs = sort_pairs(ends.data(), must.data(), share.data(), order.data(), order.shape(0), n);
         Similarities<L> space(K.data(), n, k, to_mean.data(), within.data(), threads);

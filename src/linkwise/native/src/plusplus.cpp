@@ -341,7 +341,7 @@ Output<int64_t> kmeans_plusplus(Matrix<T> X, int64_t k, Vector<uint64_t> seeds, 
     const double* first = data_or_null(given);
     Result<int64_t> chosen(runs * k);
     {
-        nb::gil_scoped_release release;
+        GilRelease release;
         const bool by_start = runs > 1 && chunk_count(n) < 16 * threads;
         const int64_t terms = n * d * n_candidates;
         Crew crew(by_start ? std::min<int64_t>(runs, useful_threads(threads, runs * k * terms))

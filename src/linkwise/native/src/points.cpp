@@ -122,7 +122,7 @@ auto nearest_points(Matrix<T> X, Matrix<double> points, int threads) {
     Result<int64_t> nearest(n);
     Result<double> square(n);
     {
-        nb::gil_scoped_release release;
+        GilRelease release;
         fill_nearest(X.data(), n, d, points.data(), k, threads, nearest.get(), square.get());
     }
     const size_t N = n;
@@ -163,7 +163,7 @@ Output<double> squared_distances(Matrix<T> X, Matrix<double> points, int threads
     check_shape("points", points, kPositive, d);
     Result<double> squares(n * k);
     {
-        nb::gil_scoped_release release;
+        GilRelease release;
         fill_squares(X.data(), n, d, points.data(), k, threads, squares.get());
     }
     return squares.release({static_cast<size_t>(n), static_cast<size_t>(k)});

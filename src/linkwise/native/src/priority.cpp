@@ -35,7 +35,7 @@ auto two_nearest(Matrix<T> X, Matrix<double> centers, int threads) {
     Result<int32_t> best(n), second(n);
     Result<double> square(n);
     {
-        nb::gil_scoped_release release;
+        GilRelease release;
         Crew crew(useful_threads(threads, n * d * k));
         crew.run(chunk_count(n), [&](int64_t c, int) {
             const int64_t start = c * kChunk;
@@ -59,7 +59,7 @@ auto assign_by_priority(Vector<int32_t> best, Vector<int32_t> second, Vector<dou
     Result<int32_t> labels(n);
     Result<uint8_t> broken(m);
     {
-        nb::gil_scoped_release release;
+        GilRelease release;
         std::unique_ptr<Row[]> rows(new Row[static_cast<size_t>(n)]);
         for (int64_t i = 0; i < n; ++i)
             rows[i] = {static_cast<float>(square.data()[i]), best.data()[i], second.data()[i], -1};
@@ -103,7 +103,7 @@ Output<int32_t> order_descending(Vector<double> values, Vector<int64_t> given) {
     check_range("given", given, 0, m - 1);
     Result<int32_t> order(m);
     {
-        nb::gil_scoped_release release;
+        GilRelease release;
         std::vector<Keyed> places(m), scratch;
         for (int64_t q = 0; q < m; ++q) {
             const int64_t at = given.data()[q];
@@ -124,7 +124,7 @@ Output<double> similarity_sums(Matrix<double> K, Vector<int32_t> labels, int64_t
     check_range("labels", labels, 0, k - 1);
     Result<double> sums(n * k);
     {
-        nb::gil_scoped_release release;
+        GilRelease release;
         Crew crew(useful_threads(threads, n * n));
         crew.run(n, [&](int64_t i, int) {
             double* sum = sums.get() + i * k;

@@ -332,7 +332,7 @@ auto group_by_log_odds(int64_t n, Vector<int64_t> first, Vector<int64_t> second,
     Result<double> score(m), n_pairs(m);
     bool is_repeated = false;
     {
-        nb::gil_scoped_release release;
+        GilRelease release;
         const Listed pairs{first.data(), second.data(), weight.data(), answer.data(), n, m};
         is_repeated = is_listed_twice(pairs);
         if (!is_repeated) {

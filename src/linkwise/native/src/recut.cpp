@@ -111,7 +111,7 @@ auto ratio_descent(LINKWISE_GRAPH, double gamma, Vector<double> start, int64_t m
     std::vector<Sides> sides;
     std::vector<std::vector<double>> ratios(1);
     {
-        nb::gil_scoped_release release;
+        GilRelease release;
         const CutGraph graph = read_graph(starts, ends, weights, volume, pairs, is_ncut);
         for (DescentState& state : descend(graph, gamma, {start.data(), start.data() + m}, max_iter)) {
             vectors.push_back(std::move(state.f));
@@ -128,7 +128,7 @@ Output<int32_t> ratio_splits(LINKWISE_GRAPH, Vector<double> start, int64_t max_i
     check_shape("start", start, m);
     std::vector<Sides> sides;
     {
-        nb::gil_scoped_release release;
+        GilRelease release;
         sides = find_splits(read_graph(starts, ends, weights, volume, pairs, is_ncut),
                             {start.data(), start.data() + m}, max_iter);
     }
@@ -139,7 +139,7 @@ Output<double> slow_vector(LINKWISE_GRAPH) {
     check_graph(starts, ends, weights, volume, pairs);
     std::vector<std::vector<double>> found(1);
     {
-        nb::gil_scoped_release release;
+        GilRelease release;
         found[0] = find_slow_vector(read_graph(starts, ends, weights, volume, pairs, is_ncut));
     }
     return stack(found, volume.shape(0));
@@ -152,7 +152,7 @@ Output<int32_t> move_nodes(LINKWISE_GRAPH, Vector<int32_t> labels, int32_t k) {
     check_range("labels", labels, 0, k - 1);
     std::vector<std::vector<int32_t>> found(1);
     {
-        nb::gil_scoped_release release;
+        GilRelease release;
         found[0].assign(labels.data(), labels.data() + m);
         improve_labels(read_graph(starts, ends, weights, volume, pairs, is_ncut), found[0], k);
     }
@@ -167,7 +167,7 @@ Output<int32_t> recut(LINKWISE_GRAPH, Matrix<int32_t> labels, int32_t k, int64_t
     check_range("labels", labels, 0, k - 1);
     std::vector<std::vector<int32_t>> found(labels.shape(0));
     {
-        nb::gil_scoped_release release;
+        GilRelease release;
         const CutGraph graph = read_graph(starts, ends, weights, volume, pairs, is_ncut);
         KnownCuts known;
         for (size_t r = 0; r < found.size(); ++r) {

@@ -192,7 +192,7 @@ std::pair<double, double> s_dbw(Matrix<T> X, Vector<int32_t> labels, Matrix<doub
     Spread spread;
     double between = 0;
     {
-        nb::gil_scoped_release release;
+        GilRelease release;
         std::vector<int64_t> size(k);
         for (int64_t i = 0; i < n; ++i)
             if (labels.data()[i] >= 0) ++size[labels.data()[i]];

@@ -420,7 +420,7 @@ std::optional<std::tuple<Output<double>, Output<int64_t>, Output<int64_t>, Outpu
     Result<double> core(n), reach(n);
     bool done;
     {
-        nb::gil_scoped_release release;
+        GilRelease release;
         Crew crew(useful_threads(threads, n * d * 64));
         Spanning spanning(X.data(), n, d, k, crew);
         done = spanning.pays(share) && spanning.find_edges(core.get());

@@ -214,7 +214,7 @@ auto column_work(Vector<float> data, Vector<int32_t> column, Vector<int32_t> sta
     check_groups(block, std::nullopt, rows.n);
     Result<double> work(width);
     {
-        nb::gil_scoped_release release;
+        GilRelease release;
         sum_work(rows, Order(rows.n, data_or_null(block), nullptr), work.get());
     }
     return work.release({static_cast<size_t>(width)});
@@ -232,7 +232,7 @@ auto largest_products(Vector<float> data, Vector<int32_t> column, Vector<int32_t
     const int64_t q = of.shape(0);
     Result<int32_t> out(q * k);
     {
-        nb::gil_scoped_release release;
+        GilRelease release;
         const Order order(rows.n, data_or_null(block), data_or_null(source));
         const Lists lists(rows, counts.data(), order);
         Crew crew(useful_threads(threads, q * 1000));
@@ -276,7 +276,7 @@ auto multiply_pairs(Vector<float> data, Vector<int32_t> column, Vector<int32_t> 
     check_range("second", second, 0, rows.n - 1);
     Result<float> out(q);
     {
-        nb::gil_scoped_release release;
+        GilRelease release;
         const int64_t length = static_cast<int64_t>(data.shape(0)) / std::max<int64_t>(rows.n, 1);
         Crew crew(useful_threads(threads, q * (1 + length)));
         std::vector<Spread> spreads(crew.size(), Spread{std::vector<float>(width)});

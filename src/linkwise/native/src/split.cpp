@@ -373,7 +373,7 @@ auto leaf_squares(Matrix<double> Z, Matrix<int32_t> order, Matrix<int32_t> rank,
     Result<int32_t> size(tests * (linked + 1)), places(tests * linked);
     double scatter = 0;
     {
-        nb::gil_scoped_release release;
+        GilRelease release;
         std::vector<double> mean(width);
         std::vector<uint64_t> is_linked((n + 63) / 64);
         for (int64_t i = 0; i < n; ++i) is_linked[i >> 6] |= static_cast<uint64_t>(place.data()[i] >= 0) << (i & 63);
@@ -418,7 +418,7 @@ auto best_splits(double scatter, Matrix<double> between, Matrix<int32_t> size, M
     Result<int64_t> counts(most * 4 * n_labels);  // of each candidate: must one, two, cannot one, two
     Inside inside;
     {
-        nb::gil_scoped_release release;
+        GilRelease release;
         inside = look_inside(standing, places.data(), linked, n_labels);
         std::vector<Shortlist> found(tests, Shortlist(most));
         Crew crew(std::min<int64_t>(tests, useful_threads(threads, 16 * tests * linked)));

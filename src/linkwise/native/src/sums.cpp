@@ -24,7 +24,7 @@ auto label_sums(Matrix<T> X, Vector<int32_t> labels, int64_t k, std::optional<Ve
     Result<double> sums(k * d);
     Result<int64_t> counts(k);
     {
-        nb::gil_scoped_release release;
+        GilRelease release;
         sum_labelled(X.data(), labels.data(), data_or_null(weight), n, d, k, threads, sums.get(), counts.get());
     }
     const size_t K = k, D = d;
@@ -42,7 +42,7 @@ Output<int64_t> count_pairs(Vector<int32_t> one, Vector<int32_t> other, int32_t 
     check_range("other", other, other_low, other_low + m - 1);
     Result<int64_t> counts(size);
     {
-        nb::gil_scoped_release release;
+        GilRelease release;
         constexpr int64_t kTables = 4;
         const int64_t blocks = std::min<int64_t>(useful_threads(threads, n), block_count(n, kTables * size));
         std::vector<int64_t> tables(blocks * kTables * size);

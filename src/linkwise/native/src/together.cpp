@@ -56,7 +56,7 @@ Output<uint8_t> pack_together(Matrix<int16_t> labels, Vector<int32_t> first, Vec
     const int64_t bytes = (clusterings + 7) / 8;
     Result<uint8_t> bits(bytes * n);
     {
-        nb::gil_scoped_release release;
+        GilRelease release;
         Crew crew(useful_threads(threads, bytes * (n + rows)));
         crew.run(bytes, [&](int64_t b, int) {
             pack_byte({labels.data() + b * 8 * rows, rows, std::min<int64_t>(8, clusterings - b * 8),
@@ -115,7 +115,7 @@ Output<int64_t> weighted_together(Matrix<uint8_t> bits, Vector<int64_t> weights,
     const int64_t n = bits.shape(1), blocks = (n + kBlock - 1) / kBlock;
     Result<int64_t> sums(n);
     {
-        nb::gil_scoped_release release;
+        GilRelease release;
         const Weighed weighed(bits.data(), n, weights.data(), weights.shape(0));
         Crew crew(useful_threads(threads, n * static_cast<int64_t>(weighed.rows.size())));
         crew.run(blocks, [&](int64_t block, int) {

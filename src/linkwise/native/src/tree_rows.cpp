@@ -12,7 +12,7 @@ auto sort_values(Matrix<double> values, int threads) {
     Result<int32_t> order(tests * n), rank(tests * n);
     Result<uint8_t> tied(tests);
     {
-        nb::gil_scoped_release release;
+        GilRelease release;
         Crew crew(std::min<int64_t>(tests, useful_threads(threads, 32 * tests * n)));
         crew.run(tests, [&](int64_t t, int) {
             std::vector<Keyed> rows(n), scratch;
@@ -63,7 +63,7 @@ auto split_leaf(Matrix<double> Z, Matrix<int32_t> order, int64_t number, int64_t
     Side first(size, tests, width), second(m - size, tests, width);
     std::vector<uint8_t> is_valid(tests, 1);
     {
-        nb::gil_scoped_release release;
+        GilRelease release;
         std::vector<int32_t> place(m, -1);  // on its side; on the second one ~place
         for (int64_t q = 0; q < size; ++q) {
             const auto row = static_cast<uint32_t>(order.data()[number * m + q]);
@@ -124,7 +124,7 @@ Output<int32_t> apply_tree(Matrix<T> X, Vector<int32_t> column, Vector<double> v
                 refuse(name, " must lead to higher nodes, up to ", nodes - 1, ", got ", next, " at ", i, ".");
     Result<int32_t> found(n);
     {
-        nb::gil_scoped_release release;
+        GilRelease release;
         Crew crew(useful_threads(threads, 8 * n));
         crew.run(chunk_count(n), [&](int64_t c, int) {
             for (int64_t i = c * kChunk; i < std::min(n, (c + 1) * kChunk); ++i) {

@@ -21,7 +21,7 @@ auto two_means(Matrix<T> X, Matrix<double> start, int max_iter, double tol, int 
     int n_iter = 0;
     double inertia = 0;
     {
-        nb::gil_scoped_release release;
+        GilRelease release;
         std::copy_n(start.data(), 2 * d, centers.get());
         Crew crew(useful_threads(threads, n * d * 2));
         const Tiles none(X.data(), 0, d);  // one pass over all rows

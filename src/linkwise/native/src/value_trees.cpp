@@ -207,7 +207,7 @@ GrownTrees grow_value_trees(Matrix<float> rows, Vector<double> value, Vector<dou
     Result<int32_t> feature(0), left(0), right(0);
     Result<double> threshold(0), at_node(0);
     {
-        nb::gil_scoped_release release;
+        GilRelease release;
         for (int64_t i = 0; i < n; ++i)
             for (int64_t f = 0; f < d; ++f) p.columns[f * n + i] = p.rows[i * d + f];
         std::vector<uint64_t> seeds(n_trees);
@@ -286,7 +286,7 @@ Output<double> apply_value_trees(Matrix<float> rows, Vector<int64_t> start, Vect
     const auto n_trees = static_cast<int64_t>(start.size()) - 1;
     Result<double> found(n);
     {
-        nb::gil_scoped_release release;
+        GilRelease release;
         const Forest forest{start.data(), feature.data(), left.data(), right.data(), threshold.data(), value.data()};
         Crew crew(useful_threads(threads, n * n_trees * 10));
         crew.run(chunk_count(n), [&](int64_t chunk, int) {

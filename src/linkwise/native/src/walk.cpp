@@ -91,7 +91,7 @@ Output<double> core_squares(Matrix<T> X, int64_t k, int threads) {
     check_between("k", k, 1, n);
     Result<double> core(n);
     {
-        nb::gil_scoped_release release;
+        GilRelease release;
         const Lanewise rows(X.data(), n, d);
         Crew crew(useful_threads(threads, n * n * d));
         crew.run(blocks, [&](int64_t block, int) {
@@ -234,7 +234,7 @@ auto density_walk(Matrix<T> X, Vector<double> core, int64_t start, bool mutual, 
     Result<int64_t> order(n), before(n);
     Result<double> reach(n);
     {
-        nb::gil_scoped_release release;
+        GilRelease release;
         Walk(X.data(), n, X.shape(1), core.data(), mutual, threads).run(start, order.get(), before.get(), reach.get());
     }
     const size_t rows = static_cast<size_t>(n);
