@@ -105,7 +105,7 @@ def add_doubtful_pairs(n: int, n_pairs: int) -> Work:
             for some, kind in kinds:
                 for first, second in some.tolist():
                     session.add(first, second, kind)
-                    session.labels  # noqa: B018
+                    _ = session.labels
 
     return work
 

@@ -5,8 +5,7 @@ dimensions keep their singular values; whether there are rounds (Section 3.5) or
 together; which MPCKMeans; how far Xing's weights are optimised; what a step is a fraction of; whether the
 density in S_Dbw is an average, as the text says, or a quarter of it, as Equation 5 says; how k-means
 starts; whether constraints that follow from others count; and which t-test. All combinations of the first
-five run on the four smaller sets, and the others one at a time. Some single changes also run on spam, which
-is slow.
+five run on the four smaller sets, and the others one at a time. Some single changes also run on spam.
 """
 
 from __future__ import annotations

@@ -77,7 +77,7 @@ def time_pairs(scale: float) -> dict[str, float]:
     X, y = draw_rows(int(500 * scale), 10, 0)
     pairs = draw_pairs(y, int(PAIRS * scale), 0.1, 1)
     session = lw.Session(X, lw.KIN(random_state=0), error_rate=None)
-    session.labels  # noqa: B018  # what is made once
+    _ = session.labels  # what is made once
     return time_work(lambda: [(session.add(*pair), session.labels) for pair in pairs], len(y), len(pairs))
 
 

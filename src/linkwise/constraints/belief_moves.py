@@ -78,25 +78,14 @@ class MoveTables:
         self._diagonal = inverse.diagonal().copy()
         self._size, self._first = np.bincount(label, minlength=n), np.full(n, n)
         np.minimum.at(self._first, label, np.arange(n))
-        is_in = label == np.arange(k)[:, None]
-        self._sums = np.zeros((3, n, n))
+        self._sums, self._inside = np.zeros((3, n, n)), np.zeros(n)
         for table, sums in zip((inverse, net, count), self._sums, strict=True):
             sums[:k] = sum_clusters(table, label)
-        size = self._size[:k, None]
-        score = np.maximum(is_in - self._sums[0, :k] / self._diagonal, 0)
-        score[is_in & (size == 1)] = 0
-        self._raised, self._free = np.zeros((n, n)), np.full((n, n), NONE)
-        self._raised[:k] = score**rules.power
-        self._free[:k] = np.where(is_in | (self._sums[1, :k] != 0), NONE, self._raised[:k])
-        self._total, self._all_odds = self._raised[:k].sum(axis=0), np.ones(n)
-        self._inside = np.zeros(n)
-        self._inside[:k] = (self._sums[2, :k] * is_in).sum(axis=1) / 2
+        self._raised, self._free, self._total = np.zeros((n, n)), np.full((n, n), NONE), np.zeros(n)
         if pairs is not None:
-            self._pair_sums, self._odds = np.zeros((n, n)), np.zeros((n, n))
+            self._pair_sums, self._odds, self._all_odds = np.zeros((n, n)), np.zeros((n, n)), np.ones(n)
             self._pair_sums[:k] = sum_clusters(pairs, label)
-            mean = np.minimum(self._pair_sums[:k] / np.maximum(size - is_in, 1), 1 - 1e-6)
-            self._odds[:k] = mean / (1 - mean)
-            self._all_odds += self._odds[:k].sum(axis=0)
+        self._fill(np.arange(k))
         edges = net != 0
         np.fill_diagonal(edges, True)  # so that no node is without
         self._from, self._to = np.nonzero(edges)
@@ -104,26 +93,23 @@ class MoveTables:
         self._highest, self._at = self._free[:k].max(axis=0), self._free[:k].argmax(axis=0)
 
     # ------------------------------------------------------------ the tables
-    def _fill(self, left: int, to: int) -> None:
-        """Compute the chances of all nodes in two clusters, of which the first may be empty."""
-        at = np.array([left, to])
+    def _fill(self, at: Rows) -> None:
+        """Compute the chances of all nodes in some clusters, of which one may be empty."""
         inverse, net, count = self._sums[:, at]
-        is_in = self.label == at[:, None]
-        size = self._size[at][:, None]
+        is_in, size = self.label == at[:, None], self._size[at][:, None]
+        is_empty = self._size[at] == 0
         score = np.maximum(is_in - inverse / self._diagonal, 0)
         score[is_in & (size == 1)] = 0
         raised = score**self._rules.power
-        free = np.where(is_in | (net != 0), NONE, raised)
-        if size[0] == 0:
-            raised[0], free[0] = 0, NONE
+        raised[is_empty] = 0
         self._total += (raised - self._raised[at]).sum(axis=0)
-        self._raised[at], self._free[at] = raised, free
+        self._raised[at] = raised
+        self._free[at] = np.where(is_in | (net != 0) | is_empty[:, None], NONE, raised)
         self._inside[at] = (count * is_in).sum(axis=1) / 2
         if self._pairs is not None:
             mean = np.minimum(self._pair_sums[at] / np.maximum(size - is_in, 1), 1 - 1e-6)
             odds = mean / (1 - mean)
-            if size[0] == 0:
-                odds[0] = 0
+            odds[is_empty] = 0
             self._all_odds += (odds - self._odds[at]).sum(axis=0)
             self._odds[at] = odds
 
@@ -153,7 +139,7 @@ class MoveTables:
         self._first[to] = min(self._first[to], node)
         if not self._size[left]:
             self._sums[:, left] = 0
-        self._fill(left, to)
+        self._fill(np.array([left, to]))
         stale = np.concatenate([self._remember_highest(left), self._remember_highest(to)])
         if len(stale):
             some = self._free[:, stale]
@@ -170,9 +156,9 @@ class MoveTables:
         return np.asarray(np.log((1 - doubt) * chance + doubt / (self.n_clusters + 1)))
 
     def _find_highest(self, trust: float) -> tuple[Table, Table | None, Rows]:
-        """What is said of each node and the cluster that is most likely without answers; and its first node.
+        """Find the likeliest cluster of each node that no answer names: its score, odds and first node.
 
-        It is `NONE` where there is no such cluster.
+        The score is `NONE` where there is no such cluster.
         """
         if self._pairs is None or trust == 1:
             found, odds, at = self._highest, None, self._at
