@@ -105,6 +105,14 @@ def test_a_file_is_what_its_content_says(tmp_path):
     assert "its content is no table" in refusal(written(tmp_path, "words.md", "# hello\nhow\nare\nyou\n"))
     assert "is not text" in refusal(written(tmp_path, "bytes.bin", b"\1\2\0\3" * 50))
     assert "The file is a pickle" in refusal(written(tmp_path, "model.pkl", b"\x80\x04\x95abc"))
+    for name in ("text.xlsx", "text.xls"):
+        table = read_table(written(tmp_path, name, CSV))
+        assert table.frame.to_native().equals(ITEMS)
+        assert read_table(tmp_path / name, **table.choices).frame.to_native().equals(ITEMS)
+    assert "an older spreadsheet" in refusal(written(tmp_path, "old.xls", b"\xd0\xcf\x11\xe0" + bytes(99)))
+    for name in ("page.html", "page.csv", "page.xls"):
+        page = "\ufeff\n<!DOCTYPE html><html><table><tr><td>1</td></tr></table></html>"
+        assert "The file is a web page. Open it in" in refusal(written(tmp_path, name, page))
 
 
 def test_a_choice_within_an_archive(tmp_path):

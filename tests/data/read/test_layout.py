@@ -21,6 +21,7 @@ CURVES = "".join(
     f"{1 + row % 2}\t" + "\t".join(f"{np.sin(at / 4 + row):.4f}" for at in range(30)) + "\n"
     for row in range(40)
 )
+FALLING = "5.1 3.5 1.4 0.2\n4.9 3.0 1.4 0.2\n7.0 3.2 4.7 1.4\n6.4 3.1 4.5 1.5\n4.7 3.3 1.6 0.2\n"
 IRIS = "5.1,3.5,setosa\n4.9,3.0,setosa\n7.0,3.2,versicolor\n6.4,3.1,versicolor\n4.7,3.3,setosa\n"
 SENTINELS = "co,no2,temp\n" + "".join(
     f"{-200 if row % 9 == 4 else row % 9},{-200 if row % 13 == 5 else 50 + row % 40},{row % 31}\n"
@@ -68,7 +69,9 @@ def test_errors_behind_skipped_lines_name_the_line(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("content", "n_rows", "columns"), [(BARE, 60, 4), (IRIS, 5, 3)], ids=["bare", "iris"]
+    ("content", "n_rows", "columns"),
+    [(BARE, 60, 4), (IRIS, 5, 3), (FALLING, 5, 4)],
+    ids=["bare", "iris", "falling"],
 )
 def test_a_first_line_of_values_is_a_row(tmp_path, content, n_rows, columns):
     path = written(tmp_path, content)
@@ -81,6 +84,31 @@ def test_a_first_line_of_values_is_a_row(tmp_path, content, n_rows, columns):
     joined = join_file(path, table.reading, clusters(n_rows), ".csv")
     assert len(joined.content.splitlines()) == n_rows + 1
     assert "The new file has a line of column names, unlike the data." in joined.notes
+
+
+BELOW = "item,spring,autumn\na,1,2\nb,4,5\n,7,\nd,,\n"
+
+
+@pytest.mark.parametrize(
+    "rest", [",,\nSource: desk,,\n", "\nSource: desk\n", "\nSource: desk\n\n2024\n", ",,\n,,\n"]
+)
+def test_what_stands_below_a_table_is_no_row(tmp_path, rest):
+    path = written(tmp_path, BELOW + rest)
+    table = read_table(path)
+    assert table.frame["item"].to_list() == ["a", "b", None, "d"]
+    n_lines = ("Source" in rest) + ("2024" in rest)
+    assert any(f"{n_lines} line" in note and "'Source: desk'" in note for note in table.notes) == bool(
+        n_lines
+    )
+    joined = join_file(path, table.reading, clusters(4), ".csv").content.decode().splitlines()
+    assert joined[1:] == ["a,1,2,0,,", "b,4,5,1,,", ",7,,0,,", "d,,,1,,"]
+
+
+def test_lines_that_are_no_rows_within_a_table(tmp_path):
+    assert "Line 7 has 1 field" in refusal(written(tmp_path, BELOW + "\nSource: desk\ne,1,3\n"))
+    assert "Line 6 has 1 field" in refusal(written(tmp_path, BELOW + "cut off"))
+    assert "Line 3 has 1 field" in refusal(written(tmp_path, "a,b\n\nSource: desk\n"))
+    assert len(read_table(written(tmp_path, BELOW + ",,\ne,,3\n"))) == 6
 
 
 SENTENCES = [f"the {color} lamp of room {n} is broken" for n, color in enumerate(["red", "blue", "old"] * 5)]
@@ -133,11 +161,12 @@ def test_lines_that_are_cut_evenly_are_a_table(tmp_path, content, columns):
     [
         "Country,1960,1961,1962\nA,1,2,3\nB,3000,4,5\nC,5,6,7\nD,4,4,4\n",  # years
         "400.5,401,401.5\n0.1,0.2,0.3\n0.2,0.1,0.5\n0.4,0.4,0.1\n0.3,0.3,0.2\n",  # wavelengths
+        "401.5,401,400.5\n380,420,390\n410,425,415\n405,400,380\n390,395,420\n",
         "0,1,2\n1,2,3\n0,5,5\n2,0,0\n",  # counted columns
         "a,b\n1,2\n3,4\n5,6\n",
         "call,1,call,2\nx,4,y,5\nx,5,y,6\nx,4,y,4\n",
     ],
-    ids=["years", "wavelengths", "counts", "names", "twice"],
+    ids=["years", "wavelengths", "falling", "counts", "names", "twice"],
 )
 def test_names_that_are_numbers_stay_names(tmp_path, content):
     table = read_table(written(tmp_path, content))

@@ -67,6 +67,16 @@ def test_the_first_sheet_is_read_unless_another_is_named(tmp_path):
         read_table(tmp_path / "t.csv", sheet="one")
 
 
+def test_what_stands_below_a_table_is_no_row(tmp_path):
+    table = [["id", "size"], ["a", 1], ["b", 2], [], ["c", 5]]
+    found = read_table(book(tmp_path / "t.xlsx", s=[*table, [], ["Source: laboratory"], [], [None, "2024"]]))
+    assert found.ids == ("a", "b", "c")
+    assert "2 lines below the table are left out: 'Source: laboratory', '2024'." in found.notes
+    assert read_table(book(tmp_path / "t.xlsx", s=[*table, ["d"]])).ids == ("a", "b", "c", "d")
+    of_one = book(tmp_path / "t.xlsx", s=[["size"], [1], [2], [], [7]])
+    assert read_table(of_one).frame["size"].to_list() == [1, 2, 7]
+
+
 def test_empty_rows_errors_and_mixed_columns(tmp_path):
     rows = [[], ["n", None, "mixed", "wrong"], [1, 5, 3, "#N/A"], [], [2, 6, "n/a", 4], [3, 7, 1.5, 5], []]
     table = read_table(book(tmp_path / "t.xlsx", s=rows))
@@ -120,10 +130,18 @@ def test_what_a_spreadsheet_often_has_besides_a_table(tmp_path):
     table = [["id", "region", "size"], ["a", "N", 1], ["b", "S", 2], ["c", "N", 5]]
     with pytest.raises(DataError, match=r"has one cell, 'Sales', for 3 columns\. Use --skip-lines N"):
         read_table(book(tmp_path / "t.xlsx", s=[["Sales"], *table[:2]]))
+    path = book(tmp_path / "t.xlsx", a=[], s=table)
     with pytest.raises(
         DataError, match=r"Sheet 'a' is empty\. Read another sheet, such as 's': --sheet NAME"
     ):
-        read_table(book(tmp_path / "t.xlsx", a=[], s=table))
+        read_table(path, sheet="a")
+    about = [["About this file"], ["See the sheet with the orders."]]
+    for one, others in ((path, "'a'"), (book(tmp_path / "u.xlsx", a=about, s=table, b=table), "'a', 'b'")):
+        found = read_table(one)
+        assert found.ids == ("a", "b", "c")
+        assert found.notes[0].startswith("Sheet 's' is read, the first table of ")
+        assert found.notes[0].endswith(f"such as {others}.")
+        assert read_table(one, **found.choices).ids == found.ids
     with_formulas = [[*row, last] for row, last in zip(table, ["total", "=C2", "=C3", "=C4"], strict=True)]
     path = book(tmp_path / "t.xlsx", s=with_formulas)
     assert "no values for the formulas in total." in " ".join(read_sheet(path.read_bytes()).notes)

@@ -20,7 +20,7 @@ import numpy as np
 from linkwise.errors import DataError
 from linkwise.limits import check_cells, check_columns
 from linkwise.text_files import allow_long_cells, cut_separator_line, decode, split_records
-from linkwise.wording import count_noun, join_names
+from linkwise.wording import count_noun, join_names, shorten
 
 if TYPE_CHECKING:
     import polars as pl
@@ -138,10 +138,12 @@ def _is_sentence(text: str, below: Sequence[str]) -> bool:
 
 
 def _may_be_names(numbers: Sequence[float]) -> bool:
-    """Whether numbers rise or fall evenly, or are whole and rise, as names of columns do."""
+    """Whether numbers rise or fall, as names of columns do: whole ones, or in even steps."""
     steps = [b - a for a, b in pairwise(numbers)]
+    if len(steps) > 1 and steps[0] < 0:
+        steps = [-step for step in steps]
     if not all(step > 0 for step in steps):
-        return bool(steps) and all(step < 0 for step in steps) and len(steps) > 1
+        return False
     return all(number == int(number) for number in numbers) or (
         len(steps) > 1 and max(steps) < min(steps) * 1.01
     )
@@ -265,19 +267,53 @@ def read_delimited(
     if layout.skip_lines:
         text = skip_text(text, n_skipped)
     check_cells(raw.count(b"\n") - raw.endswith(b"\n"), len(names))
-    is_plain = not (layout.has_row_names or is_wrapped)
-    chosen = (n_skipped or skip_lines, layout.no_header or no_header, is_plain)
+
+    def finish(whole: pl.DataFrame, below: list[str]) -> DelimitedTable:
+        frame, more = _cut_below(whole)
+        if n_empty := len(whole) - len(frame) - len(more):
+            notes.append(f"{count_noun(n_empty, 'empty row')} at the end skipped.")
+        if below := [*more, *below]:
+            notes.append(describe_below(below))
+        is_plain = not (layout.has_row_names or is_wrapped or below) and len(frame) == len(whole)
+        skipped, unnamed = n_skipped or skip_lines, layout.no_header or no_header
+        return DelimitedTable(frame, delimiter, notes, skipped, unnamed, is_plain)
+
     if header.line == n_skipped + 1 and not layout.has_row_names and delimiter != " ":
         rest = text[n_skipped:].encode() if n_skipped else raw
         if _is_plain(rest, delimiter, len(names)):
-            frame = _plain_frame(rest, delimiter, names, with_first=layout.no_header)
-            return DelimitedTable(frame, delimiter, notes, *chosen)
+            return finish(_plain_frame(rest, delimiter, names, with_first=layout.no_header), [])
     with allow_long_cells():
-        frame, n_blank = _careful_frame(text, delimiter, names, with_first=layout.no_header)
+        frame, n_blank, below = _careful_frame(text, delimiter, names, with_first=layout.no_header)
     n_blank -= n_skipped + (named is not None and not n_skipped)
     if n_blank > 0:
         notes.append(f"{count_noun(n_blank, 'empty line')} skipped.")
-    return DelimitedTable(frame, delimiter, notes, *chosen)
+    return finish(frame, below)
+
+
+def _cut_below(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
+    """Cut off the rows behind the last complete one, from an empty row on, if only the first column goes on.
+
+    Returns the texts that stand there, such as a source. Spreadsheet programs write them with all delimiters.
+    """
+    import polars as pl
+
+    if frame.width < 2 or not len(frame):
+        return frame, []
+    n_cells = frame.select(pl.sum_horizontal(pl.all().is_not_null())).to_series().to_numpy()
+    is_alone = (n_cells == 1) & frame.to_series(0).is_not_null().to_numpy()
+    start = int(np.flatnonzero((n_cells > 0) & ~is_alone).max(initial=-1)) + 1
+    empty = np.flatnonzero(n_cells[start:] == 0)
+    if not start or not len(empty):
+        return frame, []
+    end = start + int(empty[0])
+    return frame.head(end), frame.to_series(0)[end:].drop_nulls().to_list()
+
+
+def describe_below(texts: Sequence[str]) -> str:
+    """Say what stands below a table and is no row of it."""
+    verb = "is" if len(texts) == 1 else "are"
+    shown = join_names((repr(shorten(text, 60)) for text in texts), 3)
+    return f"{count_noun(len(texts), 'line')} below the table {verb} left out: {shown}."
 
 
 def _unwrap_lines(text: str) -> str | None:
@@ -511,11 +547,19 @@ def _plain_frame(raw: bytes, delimiter: str, names: list[str], *, with_first: bo
 
 def _careful_frame(
     text: str, delimiter: str, names: list[str], *, with_first: bool = False
-) -> tuple[pl.DataFrame, int]:
+) -> tuple[pl.DataFrame, int, list[str]]:
+    """The rows, the number of empty lines between them, and the texts below the table."""
     import polars as pl
 
     blank: list[int] = []
+    below: list[tuple[int, list[str]]] = []
     is_header = not with_first
+
+    def refuse(line: int, row: list[str]) -> DataError:
+        return DataError(
+            f"Line {line} has {count_noun(len(row), 'field')}, but the first line names"
+            f" {count_noun(len(names), 'column')}. Fix the line, or set --delimiter."
+        )
 
     def checked() -> Iterator[list[str | None]]:
         nonlocal is_header
@@ -524,11 +568,10 @@ def _careful_frame(
                 blank.append(line)
             elif is_header:
                 is_header = False
-            elif len(row) != len(names):
-                raise DataError(
-                    f"Line {line} has {count_noun(len(row), 'field')}, but the first line names"
-                    f" {count_noun(len(names), 'column')}. Fix the line, or set --delimiter."
-                )
+            elif len(row) == 1 < len(names) and (below or line - 1 in blank[-1:]):
+                below.append((line, row))
+            elif below or len(row) != len(names):
+                raise refuse(*(below[0] if below else (line, row)))
             else:
                 yield [field or None for field in row]
 
@@ -537,11 +580,9 @@ def _careful_frame(
     parts = [pl.DataFrame(schema=schema)]
     while chunk := list(islice(records, max(1, _CHUNK // len(names)))):
         parts.append(pl.DataFrame(dict(zip(names, zip(*chunk, strict=True), strict=True)), schema=schema))
-    n_blank = len(blank) - _trailing_text(text, blank)
-    return pl.concat(parts), n_blank
-
-
-def _trailing_text(text: str, blank: list[int]) -> int:
-    """Count the empty lines at the end of the file, which no note mentions."""
-    last = text.rstrip("\r\n").count("\n") + 1
-    return sum(line > last for line in blank)
+    end = below[0][0] - 1 if below else text.rstrip("\r\n").count("\n") + 1
+    n_blank = sum(line < end for line in blank)
+    frame = pl.concat(parts)
+    if below and not len(frame):
+        raise refuse(*below[0])
+    return frame, n_blank, [row[0] for _, row in below]

@@ -27,7 +27,7 @@ TYPED = (*JSON, ARFF, TS)  # text files that say what is a number
 TEXTS = (*DELIMITED, *TYPED)
 WITH_TEXTS = (*TEXTS, SHEET, *DATABASES)  # whose columns of text may hold numbers or dates
 ENDINGS = (*TEXTS, SHEET, *COLUMNAR, *ARRAYS, MATRIX, *DATABASES, *PACKED)
-OTHER_SHEETS = (".xls", ".xlsm", ".xlsb", ".ods", ".numbers")  # which are not read
+OTHER_SHEETS = (".xlsb", ".ods", ".numbers")  # which are not read
 
 FIRST_BYTES = {
     b"PAR1": PARQUET,
@@ -42,9 +42,10 @@ FIRST_BYTES = {
 }
 """How files of each kind begin, for those whose ending does not tell it."""
 
+OLD_SHEET = b"\xd0\xcf\x11\xe0"  # how .xls and files with a password begin
 _OTHERS = {  # files of other programs, and how they become a table
     b"\x89HDF": "HDF5, which holds many arrays. Save one array with numpy.save, or the table as .parquet.",
-    b"\xd0\xcf\x11\xe0": "an older spreadsheet, or has a password. Save it as .xlsx without a password.",
+    OLD_SHEET: "an older spreadsheet, or has a password. Save it as .xlsx without a password.",
     b"%PDF": "a PDF. Save its table as CSV.",
     b"$FL2": "of SPSS. Save it as CSV, or as Parquet with pandas.read_spss.",
     b"<stata": "of Stata. Save it as CSV, or as Parquet with pandas.read_stata.",
@@ -55,6 +56,7 @@ _OTHERS = {  # files of other programs, and how they become a table
     b"\x89PNG": "a picture. Pass the folder of pictures.",
     b"\xff\xd8\xff": "a picture. Pass the folder of pictures.",
 }
+_PAGES = (b"<!doctype html", b"<html", b"<table")
 _LOOK = 4096  # bytes that show whether a file is text
 
 
@@ -95,6 +97,7 @@ def ending_of_text(raw: bytes, name: str) -> str:
         raise DataError(
             f"The kind of '{name}' is unknown: it is not text. Save the table as CSV, .xlsx or .parquet."
         )
+    check_is_no_page(raw)
     begin = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     if begin[:1] in (b"{", b"["):
         return ".json"
@@ -102,3 +105,10 @@ def ending_of_text(raw: bytes, name: str) -> str:
     if any(line.startswith(b"@relation") for line in lines):
         return ".arff"
     return ".txt"
+
+
+def check_is_no_page(raw: bytes) -> None:
+    """Raise `DataError` if text is a web page, as programs also export under the endings of tables."""
+    begin = raw[:_LOOK].removeprefix(b"\xef\xbb\xbf").lstrip().lower()
+    if begin.startswith(_PAGES):
+        raise DataError("The file is a web page. Open it in a spreadsheet program, and save it as .xlsx.")

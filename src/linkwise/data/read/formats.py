@@ -23,6 +23,7 @@ from linkwise.data.read.endings import (
     ENDINGS,
     JSON,
     MATRIX,
+    OLD_SHEET,
     OTHER_SHEETS,
     PACKED,
     PLAIN,
@@ -31,6 +32,7 @@ from linkwise.data.read.endings import (
     TS,
     TYPED,
     WITH_TEXTS,
+    check_is_no_page,
     ending_of_content,
     ending_of_text,
 )
@@ -183,10 +185,13 @@ def _describe_misfit(option: str, ending: str) -> str:
 def _find_kind(raw: bytes, name: str) -> str:
     """The ending that names the kind of a file: its own, unless its first bytes tell another one."""
     own = PurePath(name).suffix.lower()
-    if own in ENDINGS and own not in TEXTS:
+    is_other = own == SHEET and not raw.startswith((b"PK", OLD_SHEET))  # text that is called .xlsx
+    if own in ENDINGS and own not in TEXTS and not is_other:
         return own
     found = ending_of_content(raw)
-    if own in ENDINGS:
+    if own in TEXTS:
+        if found is None:
+            check_is_no_page(raw)
         return found if found is not None and not raw[:4].isalpha() else own
     return found or ending_of_text(raw, name)
 

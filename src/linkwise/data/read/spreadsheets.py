@@ -15,12 +15,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from linkwise.data.read.delimited import (
     LOOK,
     Record,
+    describe_below,
     describe_skipped,
     describe_unnamed,
     find_layout,
     name_columns,
     name_unnamed,
 )
+from linkwise.data.read.endings import OLD_SHEET
 from linkwise.data.read.merged_cells import MergedRange, fill_merged_ranges, find_merged_ranges, join_header
 from linkwise.errors import DataError
 from linkwise.limits import check_cells, check_columns, check_expansion
@@ -33,8 +35,8 @@ MOST_ROWS, MOST_COLUMNS = 1_048_576, 16_384  # of one sheet, in every program fo
 MOST_IN_CELL = 32_767  # characters
 MOST_DIGITS = 10**15  # spreadsheets round integers that are larger
 MOST_SEARCHED = 100  # rows in which to look for formulas
+_LEAST_ROWS = 3  # with several cells: names of columns, and two rows
 FIRST_YEAR = 1900  # spreadsheets have no earlier dates
-OLD_FORMAT = b"\xd0\xcf\x11\xe0"  # how .xls and files with a password begin
 ERRORS = ("#N/A", "#DIV/0!", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!")
 
 
@@ -59,14 +61,14 @@ def require_openpyxl() -> None:
 def read_sheet(
     raw: bytes, sheet: str | None = None, *, skip_lines: int | None = None, no_header: bool | None = None
 ) -> Sheet:
-    """Read one sheet of a spreadsheet, by default the first.
+    """Read one sheet of a spreadsheet, by default the first that is a table.
 
     The first row that is not empty has the names of the columns, and other empty rows are skipped, unless
     `skip_lines` rows are to be skipped or there is `no_header`; what is not given is detected as in a file of
     text. Formulas count with the values that the spreadsheet stored.
     """
     require_openpyxl()
-    if raw.startswith(OLD_FORMAT):
+    if raw.startswith(OLD_SHEET):
         raise DataError(
             "The file has a password, or it is an older .xls file. Save it as .xlsx without a password."
         )
@@ -79,10 +81,9 @@ def read_sheet(
             warnings.simplefilter("ignore")  # on styles and other parts that are not read
             book = openpyxl.load_workbook(io.BytesIO(raw), read_only=True, data_only=True)
             names = [one.title for one in book.worksheets]
-            name = _choose_sheet(names, sheet)
-            page = book.worksheets[names.index(name)]
-            page.reset_dimensions()  # those in the file may be wrong
-            rows, numbers, n_empty = _read_rows(page.iter_rows(values_only=True), len(raw))
+            _check_sheet(names, sheet)
+            pages = book.worksheets if sheet is None else [book.worksheets[names.index(sheet)]]
+            name, page, (rows, numbers, n_empty) = _find_sheet(pages, len(raw))
         with zipfile.ZipFile(io.BytesIO(raw)) as parts:
             ranges = find_merged_ranges(parts.read(page._worksheet_path))
     except (DataError, MemoryError):
@@ -90,7 +91,8 @@ def read_sheet(
     except Exception as error:  # of a damaged file openpyxl may raise anything
         raise DataError(f"This cannot be read as .xlsx: {shorten(str(error), 300)}") from error
     others = [one for one in names if one != name]
-    begin = _find_table(rows, numbers, ranges, skip_lines, no_header)
+    rows, below = _cut_below(rows, numbers)
+    begin = _find_table(rows, numbers[: len(rows)], ranges, skip_lines, no_header)
     frame, notes = _build_table(begin.rows, begin.numbers, ranges, name, others)
     notes[:0] = begin.notes
     empty = [one for one in frame.columns if frame[one].null_count() == len(frame)]
@@ -100,33 +102,64 @@ def read_sheet(
             " file in a spreadsheet program and save it."
         )
     if len(names) > 1 and sheet is None:
+        first = "first" if name == names[0] else "first table"
         notes.insert(
             0,
-            f"Sheet {name!r} is read, the first of {len(names)}. Add --sheet NAME to read another one"
-            f' (in Python, sheet="..."), such as {join_names(map(repr, names[1:]))}.',
+            f"Sheet {name!r} is read, the {first} of {len(names)}. Add --sheet NAME to"
+            f' read another one (in Python, sheet="..."), such as {join_names(map(repr, others))}.',
         )
     if n_empty:
         notes.append(f"{count_noun(n_empty, 'empty row')} skipped.")
+    notes += [describe_below(below)] if below else []
     return Sheet(frame, name, len(names) == 1, notes, begin.skip_lines, begin.no_header)
 
 
-def _choose_sheet(names: Sequence[str], sheet: str | None) -> str:
+def _check_sheet(names: Sequence[str], sheet: str | None) -> None:
     if not names:
         raise DataError("The file has no sheet with cells. Save the table as CSV and use that file.")
-    if sheet is None:
-        return names[0]
-    if sheet not in names:
+    if sheet is not None and sheet not in names:
         raise DataError(
             f"There is no sheet {sheet!r}. The sheets are {join_names(map(repr, names), 20)}."
             " Use one of them: --sheet NAME"
         )
-    return sheet
 
 
-def _read_rows(
-    given: Iterator[tuple[Any, ...]], n_bytes: int
-) -> tuple[list[tuple[Any, ...]], list[int], int]:
+class _SheetRows(NamedTuple):
     """The rows that are not empty, their numbers in the sheet, and how many empty ones are between them."""
+
+    rows: list[tuple[Any, ...]]
+    numbers: list[int]
+    n_empty: int
+
+
+def _find_sheet(pages: Sequence[Any], n_bytes: int) -> tuple[str, Any, _SheetRows]:
+    """The first sheet that is a table, else the first one; a sheet with an explanation often comes first."""
+    first = None
+    for page in pages:
+        page.reset_dimensions()  # those in the file may be wrong
+        found = _read_rows(page.iter_rows(values_only=True), n_bytes)
+        first = first or (page.title, page, found)
+        if sum(_count_cells(row) > 1 for row in found.rows) >= _LEAST_ROWS:
+            return page.title, page, found
+    assert first is not None
+    return first
+
+
+def _count_cells(row: tuple[Any, ...]) -> int:
+    return sum(cell not in (None, "") for cell in row)
+
+
+def _cut_below(rows: list[tuple[Any, ...]], numbers: list[int]) -> tuple[list[tuple[Any, ...]], list[str]]:
+    """Cut off rows of one cell behind the last complete one, from an empty row on, and return their texts."""
+    end = max((at for at, row in enumerate(rows, 1) if _count_cells(row) > 1), default=0)
+    start = next((at for at in range(end, len(rows)) if numbers[at] > numbers[at - 1] + 1), len(rows))
+    if not end or start < end:
+        return rows, []
+    texts = [_to_text(next(cell for cell in row if cell not in (None, ""))) for row in rows[start:]]
+    return rows[:start], texts
+
+
+def _read_rows(given: Iterator[tuple[Any, ...]], n_bytes: int) -> _SheetRows:
     rows: list[tuple[Any, ...]] = []
     numbers: list[int] = []
     n_cells = n_empty = n_between = 0
@@ -141,7 +174,7 @@ def _read_rows(
         n_between = n_empty
         rows.append(row)
         numbers.append(number)
-    return rows, numbers, n_between
+    return _SheetRows(rows, numbers, n_between)
 
 
 class _Beginning(NamedTuple):
