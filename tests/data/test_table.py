@@ -54,7 +54,7 @@ def test_roles(make):
     }  # fmt: skip
     assert table.ids == ("a", "b", "c", "d")
     assert table.features == ("whole", "real", "word", "flag", "moment", "lasting")
-    assert table.shown == ("same", "void", "text", "Target")
+    assert table.shown == ("same", "text", "Target")
     assert len(table) == table.n_rows == 4
     assert said(table, "Rows are identified by 'uuid'")
     assert said(table, "Constant columns are left out: same (always 1), void (no values).")
@@ -70,7 +70,7 @@ def test_items(make):
     assert list(table.item(0)) == [*table.features, *table.shown]
     assert table.item(0) == {
         "whole": "3", "real": "0.1", "word": "x", "flag": "true", "moment": "2024-01-01",
-        "lasting": "1.5 days", "same": "1", "void": "missing", "text": "p", "Target": "p",
+        "lasting": "1.5 days", "same": "1", "text": "p", "Target": "p",
     }  # fmt: skip
     assert table.item(1)["real"] == "1234.57"
     assert table.item(1)["word"] == "missing"

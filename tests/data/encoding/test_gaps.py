@@ -90,10 +90,12 @@ def test_every_way_to_say_missing_is_the_same(name):
 
 
 @pytest.mark.parametrize("make_frame", [pl.DataFrame, pd.DataFrame], ids=["polars", "pandas"])
-def test_columns_without_values_or_with_one_known_value_are_only_shown(make_frame):
+def test_columns_with_one_known_value_are_only_shown_and_those_without_are_not(make_frame):
     frame = make_frame(
         {"size": [1.0, 2.0, 3.0], "none": [None] * 3, "one": [None, 7.0, None], "word": [None, None, "x"]}
     )
     table = from_frame(frame)
     assert table.features == ("size",)
-    assert [table.item(0)[name] for name in ("none", "one", "word")] == ["missing"] * 3
+    assert table.shown == ("one", "word")
+    assert table.item(0) == {"size": "1", "one": "missing", "word": "missing"}
+    assert from_frame(frame, show=["none"]).shown == ("none", "one", "word")

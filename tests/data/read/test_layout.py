@@ -309,6 +309,7 @@ def test_words_between_numbers_are_gaps(tmp_path):
         (["#DIV/0!"], ("price=#DIV/0!",)),
         (["#N/A", "#BEZUG!", "#NAME?"], ("price=#N/A", "price=#BEZUG!", "price=#NAME?")),
         (["#12"], None),
+        (["n.a."], ("price=n.a.",)),
         (["sold!"], None),
     ],
 )
@@ -318,6 +319,41 @@ def test_errors_of_a_spreadsheet_are_gaps(tmp_path, cells, proposed):
     table = read_table(written(tmp_path, content), propose=True)
     assert table.reading.missing == proposed
     assert (table.roles["price"] == "numeric") == (proposed is not None)
+
+
+UNITS = "sample,heat,force,note\n{}\n" + "".join(
+    f"S{row},{row % 7}.5,{row % 5 + 0.25},n{row}\n" for row in range(40)
+)
+
+
+@pytest.mark.parametrize(
+    ("units", "n_rows"),
+    [(",°C,kPa,", 40), ("unit,°C,kPa,free text", 40), (",°C,,", 40), ("S,°C,,", 41), ("S,1.5,kPa,", 41)],
+)
+def test_a_first_row_of_units_is_no_row(tmp_path, units, n_rows):
+    table = read_table(written(tmp_path, UNITS.format(units)), propose=True)
+    assert len(table) == n_rows
+    is_left_out = n_rows == 40
+    assert (table.reading.where is not None) == is_left_out
+    if is_left_out:
+        assert table.roles["heat"] == table.roles["force"] == "numeric"
+        assert len(read_table(written(tmp_path, UNITS.format(units)), table.reading)) == n_rows
+
+
+@pytest.mark.parametrize(
+    ("gaps", "proposed"),
+    [
+        (["?", "n/a", "", "NA"], ("kind=?", "kind=n/a", "kind=NA")),
+        (["unknown", ""], ("kind=unknown",)),
+        (["unknown"], None),
+        (["NA", ""], None),  # may be North America
+        (["none", ""], None),
+    ],
+)
+def test_several_words_for_a_missing_category_are_one(tmp_path, gaps, proposed):
+    kinds = [*gaps * 3, *["red", "blue"] * 20]
+    content = "kind,size\n" + "".join(f"{kind},{row % 7}\n" for row, kind in enumerate(kinds))
+    assert read_table(written(tmp_path, content), propose=True).reading.missing == proposed
 
 
 def test_a_hint_at_other_cells_can_be_followed(tmp_path):

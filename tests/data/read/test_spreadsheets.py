@@ -67,6 +67,19 @@ def test_the_first_sheet_is_read_unless_another_is_named(tmp_path):
         read_table(tmp_path / "t.csv", sheet="one")
 
 
+def test_times_are_hours_as_in_a_file_of_text(tmp_path):
+    times = [datetime.time(6 + row % 5, 30 * (row % 2)) for row in range(40)]
+    rows = [["start", "size", "note"], *([time, row % 7, None] for row, time in enumerate(times))]
+    table = read_table(book(tmp_path / "t.xlsx", s=rows))
+    assert table.roles["start"] == "numeric"
+    assert table.frame["start"].to_list() == [time.hour + time.minute / 60 for time in times]
+    assert table.item(1)["start"] == "07:30:00"
+    assert "Column 'start' is read as hours: '06:00:00' is 6.0." in table.notes
+    without = [[*row[:2], "x"] for row in rows[1:]]
+    assert table.shown == ()  # a column without values is no help
+    assert read_table(book(tmp_path / "t.xlsx", s=[rows[0], *without])).shown == ("note",)
+
+
 def test_what_stands_below_a_table_is_no_row(tmp_path):
     table = [["id", "size"], ["a", 1], ["b", 2], [], ["c", 5]]
     found = read_table(book(tmp_path / "t.xlsx", s=[*table, [], ["Source: laboratory"], [], [None, "2024"]]))

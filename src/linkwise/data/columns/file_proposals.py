@@ -1,9 +1,10 @@
-"""Propose how a file is read: values that mean missing, a row of totals, and genes that are rows."""
+"""Propose how a file is read: values that mean missing, rows of totals and units, and genes that are rows."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +19,26 @@ if TYPE_CHECKING:
 
 _NINES = re.compile(r"-?9{2,}(\.9+)?")
 _SHEET_ERROR = re.compile(r"#(N/?[A-Z]|[^\W\d_]+(/0)?[!?])")  # of a spreadsheet: #DIV/0!, #N/A
+_GAPS = {  # words for a value that nobody knows
+    *(
+        "?",
+        "-",
+        "--",
+        ".",
+        "n/a",
+        "n.a.",
+        "n. a.",
+        "nan",
+        "null",
+        "nd",
+        "n/d",
+        "no data",
+        "unknown",
+        "missing",
+    ),
+    *("not available", "not known", "unbekannt", "k.a.", "k. a.", "keine angabe", "inconnu", "desconocido"),
+}
+_POSSIBLE_GAPS = ("na", "none", "nil")  # which may be North America, or the answer that there is none
 _LEAST_OTHERS = 5  # values beside those that mean missing
 _APART = 0.1  # of the range of the others: how far a sign of another column is from them at least
 _YEARS = (1500, 2200)
@@ -48,16 +69,20 @@ def find_file_options(frame: nw.DataFrame[Any], given: Reading, *, has_types: bo
         ``missing``, ``where`` and ``transpose``, those of them that the values suggest.
     """
     proposed: dict[str, Any] = {}
+    comma_free = given.delimiter not in (None, ",")
     if given.transpose is None and given.series_by is None and _has_genes_in_rows(frame):
         return {"transpose": True}
     if given.missing is None:
         values = find_sentinels(frame)
         if not has_types:
-            values += find_placeholders(frame, comma_free=given.delimiter not in (None, ","))
+            values += find_placeholders(frame, comma_free=comma_free) + find_gaps(frame)
         if values:
             proposed["missing"] = values
-    if given.where is None and (condition := find_total(frame)) is not None:
-        proposed["where"] = condition
+    if given.where is None:
+        condition = find_total(frame)
+        if condition is None and not has_types:
+            condition = find_units(frame, comma_free=comma_free)
+        proposed |= {} if condition is None else {"where": condition}
     return proposed
 
 
@@ -122,11 +147,9 @@ def _find_far_values(values: NDArray[np.float64]) -> list[float]:
 def find_placeholders(frame: nw.DataFrame[Any], *, comma_free: bool) -> list[str]:
     """Find words such as "on request" that stand between numbers, each with its column.
 
-    They occur repeatedly, or are errors of a spreadsheet, in a column of texts that is of no use with them,
-    and all its other values are numbers or dates.
+    They occur repeatedly, or are errors of a spreadsheet or words such as "unknown", in a text column that
+    is of no use with them, and all its other values are numbers or dates.
     """
-    import polars as pl
-
     found: list[str] = []
     for name in frame.columns:
         series = frame.get_column(name)
@@ -144,7 +167,7 @@ def find_placeholders(frame: nw.DataFrame[Any], *, comma_free: bool) -> list[str
         }
         signs = [word for word in words if word.casefold() not in MARKERS]
         n_known = known.total()
-        doubtful = [word for word in signs if words[word] < 2 and not _SHEET_ERROR.fullmatch(word)]
+        doubtful = [word for word in signs if words[word] < 2 and not _is_gap(word)]
         if not signs or doubtful or any("=" in word for word in signs):
             continue
         if (
@@ -153,15 +176,46 @@ def find_placeholders(frame: nw.DataFrame[Any], *, comma_free: bool) -> list[str
         ):
             continue
         stripped = [(cell or "").strip() for cell in cells]
-        rest = pl.Series(
-            name, [None if cell in words else cell or None for cell in stripped], dtype=pl.String
-        )
-        kind = parse_columns(rest.to_frame(), comma_free=comma_free).frame.dtypes[0]
-        found += [f"{name}={word}" for word in signs] if kind.is_numeric() or kind.is_temporal() else []
+        rest = [None if cell in words else cell or None for cell in stripped]
+        found += [f"{name}={word}" for word in signs] if _are_amounts(name, rest, comma_free) else []
     return found
 
 
-# ---------------------------------------------------------------- a row of totals
+def find_gaps(frame: nw.DataFrame[Any]) -> list[str]:
+    """Find the words for a missing value among categories, each with its column, if there are several.
+
+    A single one is a category as a missing value is. An empty cell is one of them.
+    """
+    found: list[str] = []
+    for name in frame.columns:
+        series = frame.get_column(name)
+        if (
+            value_kind(series) != "words"
+            or decide_column(series, name, frame.columns, None).role != "category"
+        ):
+            continue
+        words = {(word or "").strip() for word in to_words(series)}
+        gaps = sorted(word for word in words if _is_gap(word))
+        if len(gaps) + ("" in words) > 1:
+            gaps += sorted(word for word in words if word.casefold() in _POSSIBLE_GAPS)
+            found += [f"{name}={word}" for word in gaps]
+    return found
+
+
+def _is_gap(word: str) -> bool:
+    return word.casefold() in _GAPS or _SHEET_ERROR.fullmatch(word) is not None
+
+
+def _are_amounts(name: str, cells: Sequence[str | None], comma_free: bool) -> bool:
+    """Whether texts are numbers or dates."""
+    import polars as pl
+
+    text = pl.Series(name, cells, dtype=pl.String)
+    kind = parse_columns(text.to_frame(), comma_free=comma_free).frame.dtypes[0]
+    return kind.is_numeric() or kind.is_temporal()
+
+
+# ---------------------------------------------------------------- rows of totals and of units
 def find_total(frame: nw.DataFrame[Any]) -> str | None:
     """The condition that leaves out a last row whose numbers are the sums of the others; None without one."""
     if len(frame) < 3:
@@ -174,9 +228,34 @@ def find_total(frame: nw.DataFrame[Any]) -> str | None:
         if last is None or last.strip().casefold() not in _TOTALS or last in to_words(series)[:-1]:
             continue
         if _is_sum(frame):
-            column, text = name.replace('"', '""'), last.replace("'", "''")
-            return f'"{column}" <> \'{text}\' OR "{column}" IS NULL'
+            return _differs(name, last)
     return None
+
+
+def find_units(frame: nw.DataFrame[Any], *, comma_free: bool) -> str | None:
+    """The condition that leaves out a first row of units, such as °C and kPa; None without one."""
+    if len(frame) < 3:
+        return None
+    units, others = [], 0
+    for name in frame.columns:
+        series = frame.get_column(name)
+        first, *cells = to_words(series)
+        if first is None or not first.strip():
+            continue
+        is_last = any(mark.isdigit() for mark in cells[-1] or "1")
+        if value_kind(series) != "words" or first.strip()[:1].isdigit():
+            return None
+        if is_last and _are_amounts(name, cells, comma_free):
+            units.append((name, first))
+        else:
+            others += 1
+    return _differs(*units[0]) if len(units) > 1 or (units and not others) else None
+
+
+def _differs(name: str, text: str) -> str:
+    """The condition that a column has another text."""
+    column, text = name.replace('"', '""'), text.replace("'", "''")
+    return f'"{column}" <> \'{text}\' OR "{column}" IS NULL'
 
 
 def _is_sum(frame: nw.DataFrame[Any]) -> bool:

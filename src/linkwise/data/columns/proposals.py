@@ -268,7 +268,7 @@ _REASONS: dict[str, str | Callable[[Sequence[str]], str]] = {
         "only order the rows in time, so they are shown and not compared",
     ),
     "missing": lambda values: f"{join_names(values, 8)} {_MEANS[len(values) > 1]}, being unlike all others",
-    "where": "the last row holds the totals of the others and is left out",
+    "where": "a row holds the totals or the units of the others and is left out",
     "transpose": "each row holds the values of a gene, so the columns are compared",
 }
 WHYS = tuple(_REASONS)

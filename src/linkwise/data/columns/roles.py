@@ -65,6 +65,9 @@ _POSSIBLE_ID_NAMES = re.compile(
 )
 
 
+NO_VALUES = "no values"  # the reason why a column is of no use
+
+
 @dataclass(frozen=True)
 class Column:
     """One column of a table and its role.
@@ -177,7 +180,7 @@ def decide_column(series: nw.Series[Any], name: str, names: list[str], named: bo
         return Column(name, "left out", "not among the columns named")
     what = value_kind(series)
     if what == "nothing":
-        return Column(name, "constant", "no values")
+        return Column(name, "constant", NO_VALUES)
     if what == "words":
         return _decide_words(series, name, bool(named))
     if what not in ("number", "bool", "date", "duration"):
@@ -234,7 +237,7 @@ def _unused_id(series: nw.Series[Any], name: str) -> Column:
 
 def _constant_column(series: nw.Series[Any], name: str, n_known: int) -> Column:
     if n_known == 0:
-        return Column(name, "constant", "no values")
+        return Column(name, "constant", NO_VALUES)
     values = (value for value in series.to_list() if not is_missing(value))
     where = "" if n_known == len(series) else " where known"
     return Column(name, "constant", f"always {format_cell(next(values))}{where}")

@@ -17,7 +17,15 @@ from linkwise.data.columns.codes import turn_into_texts
 from linkwise.data.columns.log_scale import check_log
 from linkwise.data.columns.named_columns import NamedColumns, leave_out_weightless
 from linkwise.data.columns.proposals import Proposal
-from linkwise.data.columns.roles import FEATURE_ROLES, Column, Kind, Role, to_numbers, unique_ids
+from linkwise.data.columns.roles import (
+    FEATURE_ROLES,
+    NO_VALUES,
+    Column,
+    Kind,
+    Role,
+    to_numbers,
+    unique_ids,
+)
 from linkwise.data.columns.uses import (
     describe_hidden,
     understand_curves,
@@ -163,10 +171,11 @@ class Table:
 
     @property
     def shown(self) -> tuple[str, ...]:
-        """Columns that a person sees and the clustering does not use."""
+        """Columns that a person sees and the clustering does not use; none without a value."""
         others = {*FEATURE_ROLES, "id"}
         unseen = {*(self.reading.drop or ()), *(self.reading.hide or ())}
-        return tuple(c.name for c in self.columns if c.role not in others and c.name not in unseen)
+        seen = [column for column in self.columns if column.role not in others and column.name not in unseen]
+        return tuple(column.name for column in seen if column.reason != NO_VALUES)
 
     @property
     def kind(self) -> Kind:

@@ -52,11 +52,13 @@ def parse_columns(
 ) -> Parsed:
     """Give the text columns of a file their types, but leave those of `keep` as they are.
 
+    Times of the day, which a spreadsheet has as such, become hours as those in texts do.
     `numbers` is False if the file has types for them, as JSON does, so that only dates come as text. With
     `comma_free` something else than commas separates the columns, so that 0,5 is a number.
     """
     import polars as pl
 
+    frame = frame.with_columns(pl.selectors.time().cast(pl.String))
     notes: list[str] = []
     written: list[pl.Series] = []
     readings: dict[str, list[tuple[str, str]]] = {}

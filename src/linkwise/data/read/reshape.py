@@ -80,7 +80,7 @@ def find_rows(frame: pl.DataFrame, where: str) -> tuple[pl.Series, list[str]]:
     n_kept = int(is_kept.sum() or 0)
     if not n_kept:
         raise DataError(f"No row meets the condition {shorten(where, 100)!r}. Change --where.")
-    note = f"{n_kept} of {count_noun(len(frame), 'row')} meet the condition {shorten(where, 100)!r}."
+    note = f"{n_kept} of {count_noun(len(frame), 'row')} meet the condition: {shorten(where, 100)}"
     return is_kept, [note]
 
 

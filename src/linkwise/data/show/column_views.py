@@ -11,6 +11,7 @@ from linkwise.data.cells import format_cell
 from linkwise.data.columns.proposals import Proposal
 from linkwise.data.columns.roles import (
     FEATURE_ROLES,
+    NO_VALUES,
     Column,
     Role,
     count_missing,
@@ -193,7 +194,8 @@ def _find_use(table: Table, column: Column) -> Use:
         return "id"
     if column.role in FEATURE_ROLES:
         return "compare"
-    return "ignore" if column.name in (table.reading.drop or ()) else "show"
+    is_ignored = column.name in (table.reading.drop or ()) or column.reason == NO_VALUES
+    return "ignore" if is_ignored else "show"
 
 
 def _find_kind(table: Table, column: Column, series: nw.Series[Any]) -> Kind:
