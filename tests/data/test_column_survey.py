@@ -1,5 +1,8 @@
 """The share that each column takes of the distance, and the options that the values alone suggest."""
 
+import calendar
+import datetime
+
 import numpy as np
 import polars as pl
 import pytest
@@ -170,6 +173,15 @@ def test_a_run_of_smooth_columns_is_a_curve_and_pixels_are_none():
     assert propose_for(frame) == {"series": True}
     shuffled = frame.select(np.random.default_rng(0).permutation(frame.columns).tolist())
     assert propose_for(shuffled) == {}
+    days = [datetime.date(2023, 12, 20) + datetime.timedelta(days=at) for at in range(24)]
+    for form in ("%Y-%m-%d", "%d.%m.%Y", "%m/%d/%y", "sales %d %b %Y"):
+        dated = frame.rename(
+            {name: day.strftime(form) for name, day in zip(frame.columns, days, strict=True)}
+        )
+        assert propose_for(dated) == {"series": True}, form
+    months = [f"{name} {year}" for year in (2022, 2023) for name in calendar.month_name[1:]]
+    assert propose_for(frame.rename(dict(zip(frame.columns, months, strict=True)))) == {"series": True}
+    assert propose_for(frame.rename(dict(zip(frame.columns, sorted(months), strict=True)))) == {}
     assert propose_for(load_digits().data) == {}
 
 

@@ -50,6 +50,39 @@ def test_rows_in_any_order_become_curves(tmp_path, ending):
     assert (again.ids, again.frame.columns) == (table.ids, table.frame.columns)
 
 
+def daily_frame():
+    days = [datetime.date(2024, 1, 1) + datetime.timedelta(days=day) for day in range(12)]
+    houses = np.repeat([f"0{house}" for house in range(6)], 12)
+    streets = np.repeat(["mill", "hill"] * 3, 12)
+    return pl.DataFrame({"house": houses, "day": days * 6, "use": RNG.random(72).round(3), "street": streets})
+
+
+def test_one_value_for_each_id_and_day_is_proposed_as_a_curve(tmp_path):
+    frame = daily_frame()
+    table = read_table(write(tmp_path / "t.csv", frame), propose=True)
+    assert table.reading.series_by == ("house", "day", "use")
+    assert (len(table), table.kind) == (6, "series")
+    assert read_table(tmp_path / "t.csv", table.reading).ids == table.ids
+    weekday = frame.with_columns(weekday=pl.col("day").dt.weekday())  # follows from the day
+    assert len(read_table(write(tmp_path / "t.csv", weekday), propose=True)) == 6
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda frame: frame.with_columns(power=pl.Series(RNG.random(72))),  # which of two values?
+        lambda frame: frame[:-1],
+        lambda frame: frame.with_columns(house=pl.Series(RNG.permutation(frame["house"].to_numpy()))),
+        lambda frame: frame.with_columns(day=pl.Series(list(range(12)) * 6)),
+    ],
+    ids=["values", "gap", "pairs", "numbers"],
+)
+def test_other_tables_with_ids_and_days_have_a_row_for_each_row(tmp_path, change):
+    frame = change(daily_frame())
+    table = read_table(write(tmp_path / "t.csv", frame), propose=True)
+    assert (table.reading.series_by, len(table)) == (None, len(frame))
+
+
 def test_an_empty_value_is_a_gap(tmp_path):
     path = write(tmp_path / "t.csv", long_frame())
     lines = path.read_text().splitlines()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linkwise.data.columns.roles import decide_column, is_key, to_numbers, to_words, value_kind
+from linkwise.data.read.delimited import LEAST_SAMPLES
 from linkwise.data.read.parse import MARKERS, parse_columns
 from linkwise.data.reading import Reading
 
@@ -49,6 +50,7 @@ _GENES = re.compile(
 )
 _MORE_GENES = 3  # rows for each column
 _LEAST_GENES = 50
+_LEAST_CURVES = 5
 
 
 def find_file_options(frame: nw.DataFrame[Any], given: Reading, *, has_types: bool = False) -> dict[str, Any]:
@@ -66,12 +68,16 @@ def find_file_options(frame: nw.DataFrame[Any], given: Reading, *, has_types: bo
     Returns
     -------
     dict
-        ``missing``, ``where`` and ``transpose``, those of them that the values suggest.
+        ``missing``, ``where``, ``transpose`` and ``series_by``, those of them that the values suggest.
     """
     proposed: dict[str, Any] = {}
     comma_free = given.delimiter not in (None, ",")
     if given.transpose is None and given.series_by is None and _has_genes_in_rows(frame):
         return {"transpose": True}
+    if not (given.is_of_series or given.id_column or given.columns or given.text):
+        by = find_long_series(frame)
+        if by is not None:
+            return {"series_by": by}
     if given.missing is None:
         values = find_sentinels(frame)
         if not has_types:
@@ -279,3 +285,33 @@ def _has_genes_in_rows(frame: nw.DataFrame[Any]) -> bool:
     series = frame.get_column(first)
     are_numbers = all(frame.get_column(name).dtype.is_numeric() for name in others)
     return are_numbers and value_kind(series) == "words" and is_key(series)
+
+
+# ---------------------------------------------------------------- values of curves in rows
+def find_long_series(frame: nw.DataFrame[Any]) -> tuple[str, str, str] | None:
+    """Find the columns of ids, times and values, if each id has one row for each of the same dates.
+
+    Only one column of numbers changes within an id otherwise than with the date.
+    """
+    times = [name for name in frame.columns if value_kind(frame.get_column(name)) == "date"]
+    if len(times) != 1:
+        return None
+    time = times[0]
+    n_times = frame.get_column(time).n_unique()
+    n_ids = len(frame) // n_times
+    if n_times < LEAST_SAMPLES or n_ids < _LEAST_CURVES or len(frame) != n_ids * n_times:
+        return None
+
+    def count_pairs(one: str, other: str) -> int:
+        return len(frame.select(one, other).unique())
+
+    others = [name for name in frame.columns if name != time]
+    ids = [name for name in others if frame.get_column(name).n_unique() == n_ids]
+    found = next((name for name in ids if count_pairs(name, time) == len(frame)), None)
+    if found is None or frame.get_column(found).null_count() or frame.get_column(time).null_count():
+        return None
+    numbers = [name for name in others if name != found and frame.get_column(name).dtype.is_numeric()]
+    values = [
+        name for name in numbers if count_pairs(name, found) > n_ids and count_pairs(name, time) > n_times
+    ]
+    return (found, time, values[0]) if len(values) == 1 else None

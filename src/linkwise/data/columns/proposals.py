@@ -39,6 +39,7 @@ from linkwise.data.columns.roles import (
 from linkwise.data.columns.short_texts import propose_meaning
 from linkwise.data.columns.variants import find_variants, merge_variants
 from linkwise.data.read.delimited import LEAST_SAMPLES, are_smooth
+from linkwise.data.read.number_formats import replace_months
 from linkwise.data.reading import OF_COLUMNS, Reading
 from linkwise.errors import DataError
 from linkwise.wording import join_names
@@ -65,7 +66,7 @@ _MOST_CAPITAL = 0.9  # share of the words of texts that begin with a capital let
 _SOME_COLUMNS = 2  # beside which a short text is rather a name
 _FEW_COLUMNS = 3  # beside texts or curves: so many are no table of their own
 _WORD = re.compile(r"[^\W\d_]{2,}")
-_NUMBERED = re.compile(r"(.*?)(\d+)")
+_NUMBER = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,6 +270,7 @@ _REASONS: dict[str, str | Callable[[Sequence[str]], str]] = {
     ),
     "missing": lambda values: f"{join_names(values, 8)} {_MEANS[len(values) > 1]}, being unlike all others",
     "where": "a row holds the totals or the units of the others and is left out",
+    "series_by": "each row is one value of a curve, so the curves are compared",
     "transpose": "each row holds the values of a gene, so the columns are compared",
 }
 WHYS = tuple(_REASONS)
@@ -576,18 +578,23 @@ def count_words(series: nw.Series[Any]) -> float:
 
 # ---------------------------------------------------------------- curves
 def _are_curves(frame: nw.DataFrame[Any], found: Sequence[Column]) -> bool:
-    """Whether all numbers are one run of numbered columns whose neighbours are alike."""
+    """Whether all numbers are one run of numbered or dated columns whose neighbours are alike."""
     names = [column.name for column in found if column.role == "numeric"]
-    parts = [_NUMBERED.fullmatch(name) for name in names]
     n_others = sum(column.role in ("category", "date") for column in found)
-    if len(names) < LEAST_SAMPLES or n_others > _FEW_COLUMNS:
-        return False
-    stems = {part[1] if part else None for part in parts}
-    numbers = [int(part[2]) for part in parts if part]
-    if len(stems) != 1 or None in stems or any(b <= a for a, b in pairwise(numbers)):
+    if len(names) < LEAST_SAMPLES or n_others > _FEW_COLUMNS or not _are_in_order(names):
         return False
     X = np.stack([to_numbers(frame.get_column(name).head(_MOST_ROWS)) for name in names], axis=1)
     return are_smooth(X[np.isfinite(X).all(axis=1)])
+
+
+def _are_in_order(names: Sequence[str]) -> bool:
+    """Whether names differ by ascending numbers alone, as t01 and t02, or are dates, as Feb 2023."""
+    written = [replace_months(name) for name in names]
+    if len({_NUMBER.sub("0", name) for name in written}) > 1:
+        return False
+    numbers = [list(map(int, _NUMBER.findall(name))) for name in written]
+    orders = [numbers, [row[::-1] for row in numbers], [[*row[-1:], *row[:-1]] for row in numbers]]
+    return any(all(a < b for a, b in pairwise(rows)) for rows in orders)  # of days, months and years
 
 
 # ---------------------------------------------------------------- spellings and gaps

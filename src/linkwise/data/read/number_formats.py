@@ -19,7 +19,8 @@ _CODES = "AUD|BRL|CAD|CHF|CNY|CZK|DKK|EUR|GBP|HUF|INR|JPY|NOK|PLN|RON|SEK|TRY|US
 _CURRENCY = rf"(?:[A-Z]{{1,3}})?[{_SYMBOLS}]|{_CODES}|Rs\.?"
 _UNIT = (
     rf"[{_SYMBOLS}%‰°][CF]?(?: [^\W\d_]{{1,12}})?"
-    r"|[^\W\d_]{1,12}[²³]?(?:[/ .][^\W\d_]{1,12}[²³]?)?\.?"
+    r"|[^\W\d_]{1,12}[²³]?(?:(?:[ .]|/(?:\d{1,4} ?)?)[^\W\d_]{1,12}[²³]?)?\.?"
+    r"|/ ?\d{1,3}"  # of so many points
 )
 _SCALES = {
     **dict.fromkeys(("k", "thousand", "kb", "kib"), 3),
@@ -36,7 +37,7 @@ _AMOUNT = re.compile(
     rf"|(?P<above>\+)?(?P<gap> ?)(?P<after>{_UNIT}))?"
     r"(?P<plus>\+)? ?(?P<minus>-)?(?P<close>\))?$"
 )
-_ATTACHED = {  # units that follow a number without a space; other letters there are codes, such as 12b
+_ATTACHED = {  # units that follow whole numbers without a space; other letters there are codes, such as 12b
     *(
         "kg",
         "g",
@@ -191,6 +192,11 @@ def _rewrite_named_dates(text: pl.Series) -> WrittenDates | None:
     return None
 
 
+def replace_months(name: str) -> str:
+    """Replace the English name of a month by its number."""
+    return re.sub(r"[^\W\d_]+", lambda word: _MONTH_NUMBERS.get(word[0].casefold(), word[0]), name)
+
+
 def _join_date(text: pl.Series, form: str, year: pl.Series, month: pl.Series, day: pl.Series) -> pl.Series:
     """Join the parts of dates, with the time of day that the last four groups of `form` hold."""
     padded = year + "-" + month.str.zfill(2) + "-" + day.str.zfill(2)
@@ -295,9 +301,10 @@ def _find_unit(parts: pl.DataFrame) -> str | None:
     signs = parts.select(pl.col("sign", "inner", "minus").is_not_null().cast(pl.Int8)).sum_horizontal()
     after, scale = parts["after"], parts["scale"]
     attached = after.filter((parts["gap"] == "") & (parts["space"] == "")).drop_nulls()
-    # letters right behind a number are a unit if it is a common one
+    # letters right behind a number are a unit if it is a common one, or a number has decimals
     letters = attached.filter(attached.str.contains(r"^[^\W\d_]")).str.to_lowercase().str.strip_chars(".")
-    if (signs > 1).any() or not letters.str.extract(r"^(\w+)").is_in(list(_ATTACHED)).all():
+    are_codes = not letters.str.extract(r"^(\w+)").is_in(list(_ATTACHED)).all()
+    if (signs > 1).any() or (are_codes and not parts["number"].str.contains(r"[.,]\d{1,2}$").any()):
         return None
     if _scale_is_unit(parts):
         return str(scale.drop_nulls()[0])
