@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import linkwise as lw
-from linkwise.constraints import belief_search
-from linkwise.constraints.belief import Nearness, know_nothing, measure_nearness
+from linkwise.constraints.belief import Nearness, measure_nearness
 from linkwise.constraints.fallible import FallibleEvidence
 from linkwise.learn import verification as checks
 from linkwise.learn.verification import choose_check
@@ -135,57 +134,3 @@ def test_chances_are_probabilities(seed):
     assert belief.error_rate <= belief.careful_rate <= 0.35
     names = list(dict.fromkeys(belief.label.tolist()))
     assert names == list(range(belief.n_clusters))  # in the order of their first nodes
-
-
-# ---------------------------------------------------------------- many moves in turn
-@pytest.fixture
-def with_tables(monkeypatch):
-    """Whether nodes move by tables that follow each move, or by chances that are computed anew."""
-
-    def use(wanted):
-        monkeypatch.setattr(belief_search, "FEW_MOVES", 0 if wanted else 10**9)
-        monkeypatch.setattr(belief_search, "MANY_ALONE", 10**9)
-
-    return use
-
-
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("near", [NEAR, EXPECTED], ids=["by regression", "by pairs"])
-def test_tables_that_follow_each_move_equal_the_plain_search(seed, near, with_tables):
-    with_tables(True)
-    follow(seed, n=9, n_answers=15, noise=0.2, rate=None, near=near, constraints=5 * (seed % 2))
-
-
-KINDS_OF_NEARNESS = {
-    "distances": lambda X, kernel: measure_nearness(X),
-    "nothing": lambda X, kernel: Nearness(know_nothing, doubt=1.0),
-    "pairs": lambda X, kernel: nearness_of(kernel, 0.9 * kernel**0.5, n_expected=6.0),
-    "many pairs": lambda X, kernel: nearness_of(kernel, 0.9 * kernel**0.5, n_expected=60.0),
-}
-
-
-@pytest.mark.parametrize("kind", KINDS_OF_NEARNESS)
-@pytest.mark.parametrize("seed", range(4))
-def test_tables_that_follow_each_move_change_no_bit(kind, seed, with_tables):
-    """Sixty rows, all named at once, and again after more answers."""
-    rng = np.random.default_rng(seed)
-    y = rng.integers(0, 4, 60)
-    X = rng.normal(size=(60, 3)) + 1.5 * rng.normal(size=(4, 3))[y]
-    nearness = KINDS_OF_NEARNESS[kind](X, gaussian(X, 1.0))
-    answers = [
-        (first, second, "yes" if (y[first] == y[second]) ^ (rng.random() < 0.15) else "no")
-        for first, second in (rng.choice(60, 2, replace=False).tolist() for _ in range(120))
-    ]
-    known = lw.Constraints.sample(y, 8, seed) if seed % 2 else None
-    beliefs = []
-    for wanted in (False, True):
-        with_tables(wanted)
-        evidence = FallibleEvidence(60, known, error_rate=[None, 0.2][seed // 2])
-        for some in (answers[:90], answers[90:]):
-            for answer in some:
-                evidence.add(*answer)
-            evidence.believe(nearness)
-        beliefs.append(evidence.belief)
-    one, other = beliefs
-    for name in ("label", "posterior", "certainty", "together", "careful"):
-        np.testing.assert_array_equal(getattr(one, name), getattr(other, name))

@@ -452,8 +452,8 @@ OPENS = {  # unusual, and consistent
     "an error rate": added("error_rate", "0.1"),
     "suspects that are no answers": (
         *added("error_rate", "0.1"),
-        "UPDATE snapshot SET doubts = "
-        """'{"error_rate": null, "suspects": [[7, "likely wrong"], [77, "likely wrong"]]}'""",
+        """UPDATE snapshot SET doubts = '{"error_rate": null, "parts": [[0, 1]], """
+        """"suspects": [[7, "likely wrong"], [77, "likely wrong"]]}'""",
     ),
     "a confirmation without an error rate": event(LAST + 1, f"'sure', {NOW}, NULL, NULL, 'yes', 3, ''"),
     "labels of a later event": ("UPDATE snapshot SET event = 1000",),

@@ -333,14 +333,14 @@ DESCRIPTION = "The description of its learner is not a list of sentences"
 DOUBTS = "The list of answers that are probably wrong is"
 ADVICE = "The advice of its learner is"
 RIGHT_ADVICE = {"stop": True, "wrong": 0.1, "most_wrong": None, "n_open": 0}
-RIGHT_DOUBTS = {"error_rate": [0.1, 0.0, 0.2], "suspects": [[3, "likely wrong"]]}
+RIGHT_DOUBTS = {"error_rate": [0.1, 0.0, 0.2], "suspects": [[3, "likely wrong"]], "parts": [[2, 0], [1]]}
 
 
 def test_what_the_learner_said_is_read(db):
     keep(db, [0, 0, 0], advice=json.dumps(RIGHT_ADVICE), doubts=json.dumps(RIGHT_DOUBTS))
     found = read_clustering(db, 3, 9)
     assert found.advice == StopAdvice(True, 0.1, None, 0)
-    assert found.doubts == Doubts(ErrorRate(0.1, 0.0, 0.2), ((3, "likely wrong"),))
+    assert found.doubts == Doubts(ErrorRate(0.1, 0.0, 0.2), ((3, "likely wrong"),), ((2, 0), (1,)))
 
 
 @pytest.mark.parametrize("said", [None, {}, "One.", ["One.", 2], [["One."]], 5])
@@ -397,6 +397,8 @@ def test_advice_that_no_learner_gives_is_damage(db, changed, words):
         RIGHT_DOUBTS | {"suspects": [3]},
         RIGHT_DOUBTS | {"suspects": None},
         RIGHT_DOUBTS | {"suspects": [[3]]},
+        RIGHT_DOUBTS | {"parts": None},
+        RIGHT_DOUBTS | {"parts": [0, 1]},
     ],
 )
 def test_incomplete_doubts_are_damage(db, said):
@@ -416,6 +418,15 @@ def test_doubts_have_a_rate_that_can_be(db, wrong):
 def test_doubts_are_about_answers(db, wrong):
     keep(db, [0, 0, 0], doubts=json.dumps(RIGHT_DOUBTS | {"suspects": [wrong]}))
     words = "The list of answers that are probably wrong has an entry that is not an answer"
+    assert damage(read_clustering, db, 3, 9) == words
+
+
+@pytest.mark.parametrize(
+    "wrong", [[[3]], [[-1]], [[0, 0]], [[0], [1, 0]], [[0.0]], [[True]], [["0"]], [[[0]]]]
+)
+def test_what_is_believed_is_about_rows(db, wrong):
+    keep(db, [0, 0, 0], doubts=json.dumps(RIGHT_DOUBTS | {"parts": wrong}))
+    words = "What is believed of its answers is not about rows 0 to 2, each in one part"
     assert damage(read_clustering, db, 3, 9) == words
 
 

@@ -576,10 +576,35 @@ def test_without_data_an_undo_is_followed_by_an_estimate_from_the_answers_alone(
         assert [suspect.number for suspect in session.suspects] == [3]
 
 
+def test_without_data_a_broken_answer_that_is_no_suspect_is_broken_too(tmp_path):
+    """Similarity misleads here, so an answer that it alone contradicts is believed to be wrong in silence."""
+    path = tmp_path / "s"
+    with Session.open(path, X, LEARNERS["COBRA"](), error_rate=None) as session:
+        for row, is_sure in [(7, False), (5, True), (1, False), (13, False)]:
+            session.add(0, row, "must-link", is_sure=is_sure)
+        session.import_constraints(lw.Constraints(N_ROWS, [(0, 2)], [(0, 3), (0, 6)]))
+        session.add(0, 5, "must-link")
+        session.import_constraints(lw.Constraints(N_ROWS, [(9, 6), (0, 2)]))
+        session.add(0, 9, "cannot-link", is_sure=True)
+        session.add(11, 0, "must-link", is_sure=True)
+        session.add(13, 1, "must-link")
+        session.add(12, 0, "must-link")
+        session.import_constraints(lw.Constraints(N_ROWS, [(0, 11)], [(12, 0), (0, 3)]))
+        broken = [
+            fact
+            for fact in session.evidence
+            if fact.answer != "unsure" and session.evidence.verdict(*fact.pair) != fact.answer
+        ]
+        assert len(broken) > len(session.suspects)
+        expected = session.status, session.constraints
+    with Session.open(path) as stored:
+        assert (stored.status, stored.constraints) == expected
+
+
 # ---------------------------------------------------------------- damage
 EVENT = "INSERT INTO event (number, kind, happened, first, second, answer, target, source) VALUES"
 EDIT_RATE = "UPDATE meta SET value = ? WHERE key = 'error_rate'"
-GOOD = {"error_rate": [0.1, 0.0, 0.2], "suspects": [[3, "likely wrong"]]}
+GOOD = {"error_rate": [0.1, 0.0, 0.2], "suspects": [[3, "likely wrong"]], "parts": [[0, 1], [2]]}
 RATE, INCOMPLETE, ENTRY = (
     "error rate is not a number from 0 up to 0.5",
     "list of answers that are probably wrong is incomplete",
@@ -602,6 +627,7 @@ RATE, INCOMPLETE, ENTRY = (
         ("doubts", GOOD | {"suspects": [[3, ["likely wrong"]]]}, ENTRY),
         ("doubts", GOOD | {"error_rate": [0.1]}, INCOMPLETE),
         ("doubts", GOOD | {"error_rate": [0.1, 0.0, 2.0]}, RATE),
+        ("doubts", GOOD | {"parts": [[0, 40]]}, "not about rows 0 to 39, each in one part"),
     ],
 )
 def test_a_file_with_a_wrong_value_is_damaged(key, value, words, tmp_path):

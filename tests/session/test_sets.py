@@ -470,10 +470,7 @@ def test_what_cannot_be_flipped_is_said(tmp_path):
     (suspect,) = session.suspects
     session.close()
     with lw.Session.open(tmp_path / "groups.linkwise") as stored:
-        (known,) = stored.suspects
-        assert (known.card, known.pile, known.better_pile) == (16, (0, 6, 7), None)
-        with pytest.raises(SessionError, match=r"where row 16 belongs\. Open the session with its data"):
-            stored.flip(known)
+        assert stored.suspects == [suspect]
         stored.undo(2)
         with pytest.raises(SessionError, match=r"Event 2 does not hold any more\. Read the suspects again"):
             stored.flip(suspect)

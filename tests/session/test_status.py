@@ -163,7 +163,7 @@ def test_a_share_of_few_answers_is_not_told():
 
 
 def test_doubts_are_part_of_the_status():
-    doubts = Doubts(ErrorRate(0.1, 0.0, 0.2), ((3, "likely wrong"),))
+    doubts = Doubts(ErrorRate(0.1, 0.0, 0.2), ((3, "likely wrong"),), ((3,),))
     found = build_status(HISTORY, np.array([0, 0, 0, 1, 1, 2, 2]), KNOWN, None, (), doubts)
     assert (found.is_fallible, found.error_rate, found.n_suspects) == (True, doubts.error_rate, 1)
     plain = build_status(HISTORY, np.array([0, 0, 0, 1, 1, 2, 2]), KNOWN, None)

@@ -19,16 +19,16 @@ wrong.
 
 Correlation clustering (Bansal, Blum and Chawla 2004) knows the answers alone; here the rows count, too.
 
-Cost: O(n k) for a move among n rows in k clusters, O(n) and the answers where many move in turn
-(`linkwise.constraints.belief_moves`), and O(n³) for each belief.
+Cost: for n rows in k clusters O(n) and the answers for a move, and O(n³) for each belief.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse import coo_array, csr_array
-from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
+from linkwise import native
 from linkwise.constraints.belief import (
     Answers,
     Belief,
@@ -40,7 +40,6 @@ from linkwise.constraints.belief import (
     limit_rate,
     log_odds,
 )
-from linkwise.constraints.belief_moves import MoveRules, MoveTables
 from linkwise.constraints.error_rates import FIRST_RIGHT, FIRST_WRONG, HIGHEST_RATE, LOWEST_RATE
 from linkwise.constraints.facts import Groups
 from linkwise.constraints.sorting import SortedRows, find_misplaced
@@ -49,7 +48,6 @@ from linkwise.parallel import one_blas_thread
 RIDGE, DOUBTFUL_RIDGE = 0.05, 0.5  # ridge of a row, and what is added as far as its place is doubtful
 PRICE, MOST_PRICE = 0.3, 1.0  # a cluster of its own pays min(MOST_PRICE w, PRICE e w answers inside)
 MARGIN = 0.3  # log odds by which a move must be better
-FEW_MOVES, MANY_ALONE = 3, 30  # moves in turn, or nodes alone, that are worth tables which follow each move
 MOST_MOVES, MOST_JOINS, MOST_CUTS = 2, 4, 4  # of a row; in one update
 WEAK_CUT = 3.5  # log odds of the answers across a cut up to which it is looked at
 CUTS_TRIED = 3  # in a cluster
@@ -119,9 +117,9 @@ class _Search:
         self.pairs = None if nearness.chances is None else nearness.chances(rows).copy()
         if self.pairs is not None:
             np.fill_diagonal(self.pairs, 0)
+        self.trust = np.array([self._trust_in_rows(k) for k in range(n + 1)])
         ridge = np.diag(RIDGE + DOUBTFUL_RIDGE * (1 - certainty))
         self.inverse = np.linalg.inv(self.kernel + ridge).astype(np.float64, copy=False)
-        self._sums: dict[bytes, Table] = {}  # see `_sum_over_clusters`
         self._number()
 
     def _keep_certain(self, certain: Groups) -> None:
@@ -152,8 +150,6 @@ class _Search:
         _, first, of = np.unique(self.label, return_index=True, return_inverse=True)
         self.label = np.argsort(np.argsort(first))[of]
         self.k = len(first)
-        self.member = np.zeros((len(self.label), self.k))
-        self.member[np.arange(len(self.label)), self.label] = 1
 
     # ------------------------------------------------------------ chances by the rows
     def _chances(self, score: Table, near: Table | None, size: Table) -> Table:
@@ -168,17 +164,16 @@ class _Search:
         chance = np.column_stack([raised, np.full(len(score), unknown**power)])
         chance /= chance.sum(axis=1, keepdims=True)
         if near is not None:
-            trust, mean = self._trust(), np.minimum(near / np.maximum(size, 1), 1 - 1e-6)
+            trust, mean = self.trust[self.k], np.minimum(near / np.maximum(size, 1), 1 - 1e-6)
             odds = np.column_stack([mean / (1 - mean), np.ones(len(score))])
             chance = trust * chance + (1 - trust) * odds / odds.sum(axis=1, keepdims=True)
         return np.asarray((1 - doubt) * chance + doubt / chance.shape[1])
 
-    def _trust(self, k: int | None = None) -> float:
+    def _trust_in_rows(self, k: int) -> float:
         """How far regression counts, by the share of the expected clusters that answers have reached."""
-        k, expected = self.k if k is None else k, self.nearness.n_expected
-        return (
-            min(1.0, (k + 1) / expected) ** 2 if knows_enough_clusters(k, len(self.label), expected) else 0.0
-        )
+        expected = self.nearness.n_expected
+        knows_enough = knows_enough_clusters(k, len(self.rows), expected)
+        return min(1.0, (k + 1) / expected) ** 2 if knows_enough else 0.0
 
     def _left_out(self, nodes: Rows, cluster: int, rest: Rows) -> Table:
         """(k + 1,) mean chances of some nodes of a cluster, by all others; `rest` is what else is in it."""
@@ -202,136 +197,119 @@ class _Search:
     def run(self) -> None:
         """Move, join and cut until nothing is more probable."""
         n_moved, n_joins, n_cuts = np.zeros(len(self.label), dtype=np.int64), 0, 0
-        n_in_turn = FEW_MOVES if np.count_nonzero(self.member.sum(axis=0) == 1) > MANY_ALONE else 0
         while True:
-            if n_in_turn == FEW_MOVES:
-                self._move_many(n_moved)
-            self._number()
-            places = self._places()
-            gain = np.where(np.isfinite(places), places, -np.inf)
-            at = np.arange(len(self.label))
-            own = np.where(self.is_alone, places[:, -1], places[at, self.label])
-            gain[at, self.label] = -np.inf
-            gain[self.is_alone, -1] = -np.inf
-            gain[n_moved >= MOST_MOVES] = -np.inf
-            gain = gain.max(axis=1) - own
-            mover = int(gain.round(9).argmax())
-            if gain[mover] > MARGIN:
-                choice = places[mover].copy()
-                choice[self.label[mover]] = -np.inf
-                self.label[mover] = int(choice.round(9).argmax())  # the last column is a new number
-                n_moved[mover] += 1
-                n_in_turn += 1
+            n_moved = self._move(n_moved)
+            self.places = self._places()
+            if n_joins < MOST_JOINS and (join := self._find_join()) is not None:
+                self.label[self.label == join[1]] = join[0]
+                n_joins += 1
                 continue
-            n_in_turn = 0
-            together, joined = self._together()
-            if self.k > 1 and n_joins < MOST_JOINS:
-                a, b = divmod(int(joined.round(9).argmax()), self.k)
-                if joined[a, b] > 0.5:
-                    self.label[self.label == b] = a
-                    n_joins += 1
-                    continue
             self.cuts = self._find_cuts()
             if self.cuts and self.cuts[0].chance < -MARGIN and n_cuts < MOST_CUTS:
                 self.label[self.cuts[0].side] = self.k
                 n_cuts += 1
                 continue
-            self.places, self.together = places, together
+            self.together = self._are_one(self._sum_clusters(self.net_by) * (self.careful / self.odds))
             return
 
-    def _move_many(self, n_moved: Rows) -> None:
-        """Move nodes as `run` does, with tables that follow each move, until none gains enough."""
+    def _move(self, n_moved: Rows) -> Rows:
+        """Move nodes to likelier clusters; return how often each has moved now."""
         near = self.nearness
         self._number()
-        rules = MoveRules(near.power, near.unknown, near.doubt, MARGIN, MOST_MOVES)
-        tables = MoveTables(self.inverse, self.net, self.count, self.pairs, self.label, rules)
-        prices = MOST_PRICE * self.odds, PRICE * self.rate * self.odds
-        while (found := tables.find_move(n_moved, self._trust(tables.n_clusters), prices)) is not None:
-            tables.move(*found)
-            n_moved[found[0]] += 1
-        self.label = tables.label
+        self.label, n_moved = native.move_believed(
+            self.inverse,
+            self.net,
+            self.count,
+            self.pairs,
+            self.label,
+            n_moved,
+            self.trust,
+            near.power,
+            near.unknown,
+            near.doubt,
+            MARGIN,
+            MOST_PRICE * self.odds,
+            PRICE * self.rate * self.odds,
+            MOST_MOVES,
+        )
+        self._number()
+        return n_moved
 
     def _places(self) -> Table:
         """(n, k + 1) log posterior of each node's place, given all others; last: a cluster of its own."""
-        member, of = self.member, self.label
-        self.by_cluster, net, count = self._sum_over_clusters()
+        of = self.label
+        member = np.equal.outer(of, np.arange(self.k)).astype(np.float64)
+        self.by_cluster, self.net_by, count = (
+            np.ascontiguousarray(self._sum_clusters(table).T)
+            for table in (self.inverse, self.net, self.count)
+        )
         score = member - self.by_cluster / self.inverse.diagonal()[:, None]
         self.size = member.sum(axis=0)
-        self.near = None if self.pairs is None or self._trust() == 1 else self.pairs @ member
+        self.near = (
+            None if self.pairs is None or self.trust[self.k] == 1 else self._sum_clusters(self.pairs).T
+        )
         self.is_alone = self.size[of] == 1
         alone = np.flatnonzero(self.is_alone)
         score[alone, of[alone]] = 0
         found = np.log(self._chances(score, self.near, self.size - member))
-        found[:, :-1] += net
+        found[:, :-1] += self.net_by
         found[alone, of[alone]] = -np.inf
-        self.inside, self.between = (count * member).sum(axis=0) / 2, member.T @ count
+        self.inside, self.between = (count * member).sum(axis=0) / 2, self._sum_clusters(count)
         if self.k > 1 or not self.is_alone.all():
             best = found[:, :-1].argmax(axis=1)
             more = np.where(best == of, 0, count[np.arange(len(of)), best])
             found[:, -1] -= self._price(self.inside[best] + more)
         return np.asarray(found)
 
-    def _sum_over_clusters(self) -> tuple[Table, Table, Table]:
-        """(n, k) each: the sums of `inverse`, `net` and `count` over the nodes of each cluster.
+    def _sum_clusters(self, table: Table) -> Table:
+        """(k, ...) sums of the rows of a table over the nodes of each cluster."""
+        starts = np.append(0, np.bincount(self.label).cumsum()[:-1])
+        return np.asarray(np.add.reduceat(table[np.argsort(self.label, kind="stable")], starts, axis=0))
 
-        A move changes two clusters, so the sums of the others are remembered by their nodes.
-        """
-        names = [column.tobytes() for column in np.ascontiguousarray(self.member.T, dtype=np.bool_)]
-        new = [at for at, name in enumerate(names) if name not in self._sums]
-        tables = self.inverse, self.net, self.count
-        for at in new:
-            nodes = np.flatnonzero(self.member[:, at])
-            self._sums[names[at]] = np.stack([table[nodes].sum(axis=0) for table in tables])
-        self._sums = {name: self._sums[name] for name in names}
-        inverse, net, count = np.stack([self._sums[name] for name in names], axis=2)
-        return inverse, net, count
-
-    def _together(self) -> tuple[Table, Table]:
-        """How likely two clusters are one: to ask about, and, where yes prevails, to join."""
-        k = self.k
-        by_rows = np.zeros((k, k + 1))
-        for a in range(k):
-            by_rows[a] = self._left_out(np.flatnonzero(self.label == a), a, np.zeros(0, dtype=np.int64))
-        by_rows = by_rows[:, :-1]
-        np.fill_diagonal(by_rows, 0)
-        net, other = self.member.T @ self.net @ self.member, ~np.eye(k, dtype=bool)
+    def _find_join(self) -> tuple[int, int] | None:
+        """The two clusters that are most likely one, among those that answers join; None if none is."""
+        net = self._sum_clusters(self.net_by)
+        np.fill_diagonal(net, 0)
+        if not (net > 0).any():
+            return None
         price = self._price(self.inside[:, None] + self.inside + self.between)
-        ask = np.exp(np.clip(net * (self.careful / self.odds), -LONGEST, LONGEST)) * other
-        join = np.exp(np.clip(net + price, -LONGEST, LONGEST)) * other
+        chance = np.where(net > 0, self._are_one(net + price), 0)
+        one, other = divmod(int(chance.round(9).argmax()), self.k)
+        return (one, other) if chance[one, other] > 0.5 else None
 
-        def given(odds: Table) -> Table:
-            weighed = by_rows * odds
-            rest = 1 - by_rows.sum(axis=1, keepdims=True) + weighed.sum(axis=1, keepdims=True)
-            return np.asarray(weighed / np.maximum(rest, 1e-6))
-
-        return given(ask), np.where(net > 0, given(join), 0)
+    def _are_one(self, by_answers: Table) -> Table:
+        """(k, k) how likely the nodes of a cluster belong to another one, by rows and log odds."""
+        by_rows = np.zeros((self.k, self.k))
+        for cluster in range(self.k):
+            nodes = np.flatnonzero(self.label == cluster)
+            by_rows[cluster] = self._left_out(nodes, cluster, np.zeros(0, dtype=np.int64))[:-1]
+        np.fill_diagonal(by_rows, 0)
+        weighed = by_rows * np.exp(np.clip(by_answers, -LONGEST, LONGEST))
+        rest = 1 - by_rows.sum(axis=1, keepdims=True) + weighed.sum(axis=1, keepdims=True)
+        return np.asarray(weighed / np.maximum(rest, 1e-6))
 
     def _find_cuts(self) -> tuple[Cut, ...]:
         """In each cluster the weakest edges of the largest spanning tree of its answers."""
         found: list[Cut] = []
-        for cluster in np.flatnonzero(self.member.sum(axis=0) >= 3).tolist():
+        for cluster in np.flatnonzero(self.size >= 3).tolist():
             nodes = np.flatnonzero(self.label == cluster)
-            net, kernel = self.net[np.ix_(nodes, nodes)], self.kernel[np.ix_(nodes, nodes)]
-            order, before = _walk_tree(1000.0 - 10 * net.round(9) - kernel.round(6))
-            side = np.eye(len(nodes), dtype=bool)
-            for node in order[:0:-1]:
-                side[before[node]] |= side[node]
-            inner = side.astype(np.float64)
-            across = ((inner @ net) * (1 - inner)).sum(axis=1)
-            near = -((inner @ self.inverse[np.ix_(nodes, nodes)]) * (1 - inner)).sum(axis=1)
-            size = np.minimum(inner.sum(axis=1), len(nodes) - inner.sum(axis=1))
-            able = [node for node in order[1:] if size[node] >= 2 and across[node] <= WEAK_CUT]
-            able.sort(key=lambda node: round(float(across[node] + near[node]), 9))
-            for node in able[:CUTS_TRIED]:
-                one, rest = nodes[side[node]], nodes[~side[node]]
+            inside = np.ix_(nodes, nodes)
+            net, strength = self.net[inside], 10 * self.net[inside].round(9) + self.kernel[inside].round(6)
+            walk, size, across, near = native.cut_largest_tree(strength, net, self.inverse[inside])
+            able = (np.minimum(size, len(nodes) - size) >= 2) & (across <= WEAK_CUT)
+            able = np.flatnonzero(able)
+            able = able[(across - near)[able].round(9).argsort(kind="stable")]
+            for at in able[:CUTS_TRIED].tolist():
+                one = np.sort(nodes[walk[at : at + size[at]]])
+                rest = nodes[~np.isin(nodes, one)]
                 if len(one) > len(rest):
                     one, rest = rest, one
                 chance = self._left_out(one, cluster, rest)
                 prior = np.log(chance[cluster] / (chance.sum() - chance[cluster]))
                 found.append(
                     Cut(
-                        float(prior + across[node] + self._price(self.inside[cluster])),
-                        float(prior + across[node] * self.careful / self.odds),
+                        float(prior + across[at] + self._price(self.inside[cluster])),
+                        float(prior + across[at] * self.careful / self.odds),
                         one,
                         rest,
                     )
@@ -343,7 +321,7 @@ class _Search:
         """The belief at the end of the search."""
         at = np.arange(len(self.label))
         posterior = _normalise(self.places)
-        more = np.pad(self.net @ self.member, ((0, 0), (0, 1))) * (self.careful / self.odds - 1)
+        more = np.pad(self.net_by, ((0, 0), (0, 1))) * (self.careful / self.odds - 1)
         careful = _normalise(self.places + more)
         certainty = np.where(self.is_alone, 1.0, posterior[at, self.label])
         rate, deviation = self._estimate_rate() if error_rate is None else (max(error_rate, 0.001), 0.0)
@@ -402,26 +380,6 @@ def _find_nodes(rows: SortedRows, node: Rows, named: Rows) -> SortedRows:
     """The nodes of sorted rows; without rows that no answer names yet."""
     is_named = np.isin(rows.row, named)
     return SortedRows(node[rows.row[is_named]], rows.pile[is_named], rows.is_card[is_named])
-
-
-def _walk_tree(weight: Table) -> tuple[list[int], list[int]]:
-    """Return the nodes of the smallest spanning tree, outwards from the first, and the one before each."""
-    is_edge = weight != 0
-    ends = np.append(0, is_edge.sum(axis=1).cumsum())
-    # SciPy is slow with dense graphs, and in small ones its walks take longer to check than to do
-    graph = csr_array((weight[is_edge], is_edge.nonzero()[1], ends), weight.shape)
-    tree = minimum_spanning_tree(graph).tocoo()
-    near: list[list[int]] = [[] for _ in weight]
-    for one, other in zip(tree.row.tolist(), tree.col.tolist(), strict=True):
-        near[one].append(other)
-        near[other].append(one)
-    order, before = [0], [-1] * len(near)
-    for node in order:
-        for found in sorted(near[node]):
-            if found != before[node]:
-                before[found] = node
-                order.append(found)
-    return order, before
 
 
 def _normalise(logarithm: Table) -> Table:

@@ -512,10 +512,6 @@ class Changes:
         if suspect.card is None:
             self.change(suspect.number, OPPOSITE[suspect.answer])
             return
-        if suspect.better_pile is None:
-            raise SessionError(
-                f"It is unknown where row {suspect.card} belongs. Open the session with its data."
-            )
         self._state.catch_up()
         settled = self._state.settled
         sorting = next((event.sorting for event in settled if event.number == suspect.number), None)

@@ -147,8 +147,6 @@ def test_a_misplaced_card_in_words():
     assert suspect_in_words(own, str).endswith(
         "It is in a pile with 4, and probably belongs in a pile of its own."
     )
-    unknown = SuspectAnswer(2, 7, 4, "yes", grade, card=7, pile=(4,), better_pile=None)
-    assert suspect_in_words(unknown, str).endswith("rows. It is in a pile with 4.")
 
 
 def test_the_stream_names_the_card(capsys):

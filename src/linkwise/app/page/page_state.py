@@ -231,7 +231,7 @@ def render_sorted(content: PageContent, number: int, sorting: Sorting) -> dict[s
 
 def render_doubt(content: PageContent, suspect: SuspectAnswer) -> dict[str, Any]:
     """Return a card as a loose one, beside a few rows of its pile and of the better one."""
-    piles = [rows[:MOST_SHOWN] for rows in (suspect.pile, suspect.better_pile or ())]
+    piles = [rows[:MOST_SHOWN] for rows in (suspect.pile, suspect.better_pile)]
     return {"id": "", "why": "", **_render_cards(content, piles, [suspect.first])}
 
 

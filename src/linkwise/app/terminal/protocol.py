@@ -176,8 +176,7 @@ def card_as_json(suspect: SuspectAnswer, id_of: Callable[[int], str]) -> dict[st
     """Which card is misplaced, with the rows of its pile and of the better one; empty of a pair."""
     if suspect.card is None:
         return {}
-    better = None if suspect.better_pile is None else [id_of(row) for row in suspect.better_pile]
-    pile = [id_of(row) for row in suspect.pile]
+    pile, better = ([id_of(row) for row in rows] for rows in (suspect.pile, suspect.better_pile))
     return {"card": id_of(suspect.card), "pile": pile, "better_pile": better}
 
 

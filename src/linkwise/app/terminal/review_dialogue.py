@@ -216,7 +216,7 @@ class ReviewTerminal:
 
     def _draw_card(self, suspect: SuspectAnswer) -> RenderableType:
         """Draw a card, and a few rows of its pile and of the better one, each with its key."""
-        piles = (("y", suspect.pile), ("n", suspect.better_pile or ()))
+        piles = (("y", suspect.pile), ("n", suspect.better_pile))
         shown = [("?", suspect.first), *((key, row) for key, rows in piles for row in rows[:MOST_SHOWN])]
         marks, rows = zip(*shown, strict=True)
         return draw_cards(self.items, rows, marks, self.name_of, self.console)

@@ -123,6 +123,8 @@ void register_spanning(nb::module_& m);
 void register_one_spectral(nb::module_& m);
 void register_recut(nb::module_& m);
 void register_record_groups(nb::module_& m);
+void register_belief_moves(nb::module_& m);
+void register_tree_cuts(nb::module_& m);
 void register_sparse_products(nb::module_& m);
 
 }  // namespace linkwise

@@ -79,5 +79,7 @@ NB_MODULE(_native, m) {
     linkwise::register_one_spectral(m);
     linkwise::register_recut(m);
     linkwise::register_record_groups(m);
+    linkwise::register_belief_moves(m);
+    linkwise::register_tree_cuts(m);
     linkwise::register_sparse_products(m);
 }

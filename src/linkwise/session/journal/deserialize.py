@@ -207,7 +207,7 @@ def _read_advice(text: Any) -> StopAdvice | None:
     raise Damage("The advice of its learner is not a choice with shares from 0 to 1 and a count")
 
 
-def _read_doubts(text: Any) -> Doubts | None:
+def _read_doubts(text: Any, n_rows: int) -> Doubts | None:
     """What was stored with the labels about answers that are probably wrong; None if nothing was."""
     doubts = _parse_json(text, "The list of answers that are probably wrong is no {}")
     if doubts is None:
@@ -216,13 +216,17 @@ def _read_doubts(text: Any) -> Doubts | None:
         rate = doubts["error_rate"]
         suspects = tuple((number, grade, *pair) for number, grade, *pair in doubts["suspects"])
         found = None if rate is None else ErrorRate(*rate)
+        parts = tuple(tuple(part) for part in doubts["parts"])
     except (KeyError, TypeError, ValueError):
         raise Damage("The list of answers that are probably wrong is incomplete") from None
     if not all(_is_number(share) and 0 <= share <= MOST_RATE for share in found or ()):
         raise Damage("Its error rate is not a number from 0 up to 0.5")
     if not all(_is_suspect(*suspect) for suspect in suspects):
         raise Damage("The list of answers that are probably wrong has an entry that is not an answer")
-    return Doubts(found, suspects)
+    rows = [row for part in parts for row in part]
+    if not all(type(row) is int and 0 <= row < n_rows for row in rows) or len(set(rows)) < len(rows):
+        raise Damage(f"What is believed of its answers is not about rows 0 to {n_rows - 1}, each in one part")
+    return Doubts(found, suspects, parts)
 
 
 def _is_suspect(number: Any, grade: Any, *pair: Any) -> bool:
@@ -275,7 +279,7 @@ def read_clustering(db: sqlite3.Connection, n_rows: int, last: int) -> StoredClu
         reason,
         labels,
         _read_description(description),
-        _read_doubts(doubts),
+        _read_doubts(doubts, n_rows),
         _read_advice(advice),
         _read_confidence(certain, n_rows),
     )

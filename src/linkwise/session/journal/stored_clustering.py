@@ -44,10 +44,13 @@ class Doubts(NamedTuple):
     `suspects` are the numbers of the events of answers that are probably wrong, and how likely each is. If
     rows were sorted, two rows follow: a card that is probably misplaced, and a row that it was sorted with or
     apart from.
+
+    `parts` has all rows that these answers name, those that are believed to belong together in one part.
     """
 
     error_rate: ErrorRate | None
     suspects: tuple[StoredSuspect, ...]
+    parts: tuple[tuple[int, ...], ...]
 
 
 class StoredClustering(NamedTuple):

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.cluster.metric.answer_fit import is_random
-from linkwise.constraints.belief import Given, count_contradictions
+from linkwise.constraints.belief import Belief, Given, count_contradictions
 from linkwise.constraints.error_rates import AssumedRate, estimate_by_tests
 from linkwise.constraints.evidence import Evidence
 from linkwise.constraints.facts import Answer, Fact, Suspect
@@ -62,9 +62,9 @@ class SuspectAnswer:
         If rows were sorted, the one that is probably in a wrong pile: `first`. `Session.flip` moves it.
     pile : tuple of int
         The other rows of its pile.
-    better_pile : tuple of int or None
+    better_pile : tuple of int
         The rows of the pile where the card probably belongs. If it fits none of its screen, they are other
-        rows with which it belongs; empty if there are none. None if that is unknown without the data.
+        rows with which it belongs; empty if there are none.
     """
 
     number: int
@@ -75,7 +75,7 @@ class SuspectAnswer:
     because: tuple[Fact, ...] = ()
     card: int | None = None
     pile: tuple[int, ...] = ()
-    better_pile: tuple[int, ...] | None = ()
+    better_pile: tuple[int, ...] = ()
 
     @property
     def stay(self) -> tuple[int, int, Answer]:
@@ -102,18 +102,16 @@ class RecalledEvidence(FallibleEvidence):
         self.doubts = doubts
         grades = {number: grade for number, grade, *pair in doubts.suspects if not pair}
         pairs = {(number, frozenset(pair)): grade for number, grade, *pair in doubts.suspects if pair}
+        part_of = {row: at for at, part in enumerate(doubts.parts) for row in part}
         believed: list[Fact] = []
         self._grades: list[Grade | None] = []
         for event in settled:
             add_event(self, event)
-            misplaced = _cards_of(event, doubts)
             for fact in fallible_facts(event):
-                grade = grades.get(event.number, pairs.get((event.number, frozenset(fact.pair))))
-                self._grades.append(grade)
-                if misplaced & {*fact.pair}:  # nobody has stored where the card belongs
-                    fact = replace(fact, answer="unsure")
-                elif grade is not None:
-                    fact = replace(fact, answer=OPPOSITE[fact.answer])
+                self._grades.append(grades.get(event.number, pairs.get((event.number, frozenset(fact.pair)))))
+                one, other = (part_of.get(row) for row in fact.pair)
+                if fact.answer != "unsure" and one is not None and other is not None:
+                    fact = replace(fact, answer="yes" if one == other else "no")
                 believed.append(fact)
         self._rebuild(believed)
 
@@ -129,13 +127,6 @@ class RecalledEvidence(FallibleEvidence):
             if grade is not None
         ]
         return sorted(found, key=lambda suspect: -suspect.chance)
-
-
-def _cards_of(event: Event, doubts: Doubts) -> set[int]:
-    """The cards of a sorting that are probably misplaced."""
-    if event.sorting is None:
-        return set()
-    return {card for number, _, *pair in doubts.suspects if number == event.number for card in pair[:1]}
 
 
 def find_doubts(
@@ -159,7 +150,12 @@ def find_doubts(
         if not events[suspect.number - n_certain].is_sure
         and (not rates.is_misled or _find_contradiction(evidence, suspect.fact, given))
     ]
-    return Doubts(rates.shown, tuple(found))
+    return Doubts(rates.shown, tuple(found), _list_parts(evidence.belief))
+
+
+def _list_parts(belief: Belief) -> tuple[tuple[int, ...], ...]:
+    """The rows of each part of a belief."""
+    return tuple(tuple(belief.rows[belief.label == part].tolist()) for part in range(belief.n_clusters))
 
 
 def _store_suspect(event: Event, suspect: Suspect) -> StoredSuspect:
@@ -241,23 +237,19 @@ def _find_piles(suspect: SuspectAnswer, sorting: Sorting, evidence: Evidence) ->
     """Add the pile of a card, and the one where it probably belongs, each with the most telling row first."""
     card, other = suspect.first, suspect.second
     own = sorted({*sorting.piles[sorting.pile_of[card]]} - {card}, key=lambda row: (row != other, row))
-    better: Sequence[int] | None = None
-    if evidence.verdict(card, other) == OPPOSITE[suspect.answer]:
-        groups = evidence.groups()
-        mates = {*groups.rows[groups.number[np.searchsorted(groups.row, card)]].tolist()} - {card, *own}
-        piles = [pile for pile in sorting.piles if card not in pile]
-        better = max(piles, key=lambda pile: len(mates & {*pile}), default=())
-        if 2 * len(mates & {*better}) <= len(better):
-            better = sorted(mates)[:MOST_MATES]
-        better = sorted(better, key=lambda row: (row != other, row not in mates, row))
-    return replace(suspect, card=card, pile=tuple(own), better_pile=None if better is None else tuple(better))
+    groups = evidence.groups()
+    mates = {*groups.rows[groups.number[np.searchsorted(groups.row, card)]].tolist()} - {card, *own}
+    piles = [pile for pile in sorting.piles if card not in pile]
+    better: Sequence[int] = max(piles, key=lambda pile: len(mates & {*pile}), default=())
+    if 2 * len(mates & {*better}) <= len(better):
+        better = sorted(mates)[:MOST_MATES]
+    better = sorted(better, key=lambda row: (row != other, row not in mates, row))
+    return replace(suspect, card=card, pile=tuple(own), better_pile=tuple(better))
 
 
 def describe_card(suspect: SuspectAnswer, name_of: Callable[[int], str]) -> str:
     """Put into words where a misplaced card lies, and where it probably belongs."""
     where = f"a pile {_name_pile(suspect.pile, name_of)}" if suspect.pile else "a pile of its own"
-    if suspect.better_pile is None:
-        return f"It is in {where}."
     belongs = _name_pile(suspect.better_pile, name_of) if suspect.better_pile else "in a pile of its own"
     return f"It is in {where}, and probably belongs {belongs}."
 
