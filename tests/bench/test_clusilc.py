@@ -24,6 +24,7 @@ from bench.papers.clusilc_runs import (
     TREES,
     VERSIONS,
 )
+from bench.suites.constraint_sets import draw_constraints
 from bench.suites.folds import split_folds
 from bench.suites.summaries import Mean
 from sklearn.metrics import rand_score
@@ -108,11 +109,25 @@ def test_a_trial_is_the_rand_index_of_eleven_fits(folder):
 def test_constraints_without_an_answer_are_drawn_again(folder, monkeypatch):
     answers = iter([None, None, np.zeros(ROWS, int), *[None] * 101, *[np.zeros(ROWS, int)] * 9])
     monkeypatch.setattr(clusilc_runs, "warm_up", lambda method: None)
+    monkeypatch.setattr(clusilc_runs, "refuses", lambda *given: False)
     monkeypatch.setattr(clusilc_runs, "cluster_rows", lambda *given: (next(answers), 0))
     measured = clusilc_runs.measure(("iris", COP_AUTHORS, "20", "0"), folder)
     assert (measured["redraws"], measured["failed"]) == ("102", "1")
     found = {("iris", COP_AUTHORS, 20): [measured]}
     np.testing.assert_allclose(clusilc_curves.refused_share(found, "iris", COP_AUTHORS), 103 / 113)
+
+
+@pytest.mark.parametrize("count", [20, 30, 60])
+def test_the_steps_alone_refuse_the_constraints_that_the_estimator_refuses(folder, count):
+    rows, known = clusilc_data.load("iris", folder), np.arange(3, ROWS)
+    refused = []
+    for draw in range(60):
+        seed = (draw, 1, 25, draw)
+        c = draw_constraints(rows.y, count, rows=known, random_state=np.random.default_rng(seed))
+        labels, _ = clusilc_runs.cluster_rows(COP_AUTHORS, rows, c, draw)
+        refused.append(labels is None)
+        assert clusilc_runs.refuses(rows, known, count, seed) == refused[-1]
+    assert 0 < sum(refused) < 60
 
 
 def test_a_cell_may_say_how_often_constraints_are_drawn_again(folder, monkeypatch):

@@ -1,7 +1,6 @@
 """Components of must-links and shortest chains, against plain searches."""
 
 import itertools
-from unittest import mock
 
 import numpy as np
 import pytest
@@ -34,12 +33,10 @@ def as_pairs(pairs):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("few", [0, closure.FEW_PAIRS], ids=["by SciPy", "pair after pair"])
 @given(graphs())
-def test_components_equal_those_of_the_closure_matrix(few, problem):
+def test_components_equal_those_of_the_closure_matrix(problem):
     n, must, _ = problem
-    with mock.patch.object(closure, "FEW_PAIRS", few):
-        found = find_components(n, must)
+    found = find_components(n, must)
     assert found.dtype == np.int64
     together = closed(n, must, [])[0]
     np.testing.assert_array_equal(found[:, None] == found, together)

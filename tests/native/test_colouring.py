@@ -96,6 +96,22 @@ def test_the_limit_of_the_search_is_kept_and_reported():
     assert native.colour_apart(pairs, 60, 6, 5)[0] == -1
 
 
+@given(graphs())
+def test_first_fit_takes_the_cheapest_free_label_in_order(problem):
+    m, k, pairs, rng = problem
+    costs, order = rng.integers(0, 3, (m, k)).astype(float), rng.permutation(m).astype(np.int32)
+    expected, failed = np.full(m, -1), -1
+    for node in order:
+        taken = {expected[other] for pair in pairs if node in pair for other in pair}
+        free = [label for label in range(k) if label not in taken]
+        if not free:
+            failed = node
+            break
+        expected[node] = min(free, key=costs[node].__getitem__)
+    labels, at = native.first_fit(costs, pairs, order)
+    assert (labels.tolist(), at) == (expected.tolist(), failed)
+
+
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
@@ -106,6 +122,7 @@ def test_the_limit_of_the_search_is_kept_and_reported():
         ),
         (lambda: assigned(np.ones((2, 2)), np.array([[0, 1]])), TypeError, "int32, got an array of int64"),
         (lambda: native.colour_apart(np.empty((0, 2), np.int32), 2, 0, 1), ValueError, "k must be at least"),
+        (lambda: native.join_pairs(np.array([[0, 3]]), 3), ValueError, r"pairs holds 0 to 3\. Pass 0 to 2"),
     ],
 )
 def test_bad_arguments_raise_errors(call, error, words):
@@ -120,3 +137,6 @@ def test_positions_out_of_range_raise_errors(name, value):
     pairs = np.array([[0, 1]], dtype=np.int32)
     with pytest.raises(ValueError, match=name):
         native.assign_apart(np.zeros((3, 2)), pairs, given["start"], given["order"], 1, 0)
+    if name == "order":
+        with pytest.raises(ValueError, match=name):
+            native.first_fit(np.zeros((3, 2)), pairs, given["order"])

@@ -8,41 +8,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from scipy.sparse.csgraph import breadth_first_order, connected_components, dijkstra
+from scipy.sparse.csgraph import breadth_first_order, dijkstra
+
+from linkwise import native
 
 Pairs = NDArray[np.int64]
-
-FEW_PAIRS = 200  # so many are joined one by one sooner than SciPy checks a graph
 
 
 def find_components(n_rows: int, must_link: Pairs) -> NDArray[np.int64]:
     """Find the component of every row under the must-links, numbered in the order of their first rows."""
     if len(must_link) == 0:
         return np.arange(n_rows, dtype=np.int64)
-    if len(must_link) <= FEW_PAIRS:
-        return _join_pairs(n_rows, must_link)
-    found = connected_components(_build_graph(n_rows, must_link), directed=False)[1]
-    _, first, inverse = np.unique(found, return_index=True, return_inverse=True)
-    rank = np.empty(len(first), dtype=np.int64)
-    rank[np.argsort(first)] = np.arange(len(first))
-    return rank[inverse.ravel()]
-
-
-def _join_pairs(n_rows: int, must_link: Pairs) -> NDArray[np.int64]:
-    """Find the components one pair after another; each row points to a lower row of its component."""
-    lower: dict[int, int] = {}
-    for ends in must_link.tolist():
-        for at, row in enumerate(ends):
-            while (below := lower.get(row)) is not None:
-                row = below
-            ends[at] = row
-        if ends[0] != ends[1]:
-            lower[max(ends)] = min(ends)
-    first = np.arange(n_rows, dtype=np.int64)
-    for row in sorted(lower):
-        first[row] = first[lower[row]]
-    number: NDArray[np.int64] = np.cumsum(first == np.arange(n_rows), dtype=np.int64) - 1
-    return number[first]
+    return native.join_pairs(np.ascontiguousarray(must_link, dtype=np.int64), n_rows)
 
 
 def shortest_chain(n_rows: int, must_link: Pairs, first: int, second: int) -> tuple[int, ...]:

@@ -245,7 +245,7 @@ def test_the_best_start_in_order():
 
 # ---------------------------------------------------------------- as in Clus
 def starts_from(X, c, k, seed):
-    return draw_link_ends(build_blocks(X, c), c.component_cannot_link, k, rng_at(seed, 0))
+    return draw_link_ends(build_blocks(X, c.component), c.component_cannot_link, k, rng_at(seed, 0))
 
 
 @pytest.mark.parametrize(("n_pairs", "k"), [(4, 2), (9, 2), (9, 3), (14, 3)])

@@ -62,7 +62,7 @@ def test_wrong_seeds_move_only_where_they_may():
 def test_seeds_are_the_classes_that_are_known_even_by_one_row():
     known = [0, -1, 0, 1, -1, 2, 2, 2]
     c = lw.Constraints.from_labels(known)
-    blocks = build_blocks(np.arange(8.0)[:, None], c)
+    blocks = build_blocks(np.arange(8.0)[:, None], c.component)
     seeds = choose_seeds(blocks, c, 3)
     assert [sorted(np.flatnonzero(blocks.number == s)) for s in seeds] == [[5, 6, 7], [0, 2], [3]]
 

@@ -34,11 +34,11 @@ class Blocks(NamedTuple):
     """Sum of squares of the rows about the means of their blocks."""
 
 
-def build_blocks(X: Any, constraints: Constraints) -> Blocks:
-    """Build one block for each component of the must-links."""
-    number = constraints.component
+def build_blocks(X: Any, number: NDArray[np.int64]) -> Blocks:
+    """Build one block for each component of the must-links; `number` are the components of the rows."""
     size = np.bincount(number)
-    first_row = np.unique(number, return_index=True)[1]
+    first_row = np.empty(len(size), dtype=np.int64)
+    first_row[number[::-1]] = np.arange(len(number))[::-1]  # the last that is written counts
     if len(size) == X.shape[0]:
         return Blocks(X, size, number, first_row, 0.0)
     if issparse(X):

@@ -219,7 +219,7 @@ class COPKMeans(CenteredClusterer):
             return self._keep(runs.labels[best], runs.centers[best])
         # rows may be distinct and yet nearer than squares can tell: then centres coincide
         starts = np.pad(starts, ((0, 0), (0, k - starts.shape[1]), (0, 0)), mode="edge")
-        blocks = build_blocks(X, constraints)
+        blocks = build_blocks(X, constraints.component)
         if self.assignment == "first fit":
             return self._fit_in_order(X, blocks, starts, constraints, progress)
         apart = _find_apart_blocks(blocks, constraints, k, soft=self.on_infeasible == "soft")
@@ -242,7 +242,7 @@ class COPKMeans(CenteredClusterer):
             return check_init(self.init, self.n_clusters, k, X.shape[1])[None]
         if self.init == "k-means++":
             return points.draw_starts(X, k, seed, self.n_init)
-        blocks, apart = build_blocks(X, constraints), constraints.component_cannot_link
+        blocks, apart = build_blocks(X, constraints.component), constraints.component_cannot_link
         return np.stack([draw_link_ends(blocks, apart, k, rng_at(seed, at)) for at in range(self.n_init)])
 
     def _fit_in_order(
@@ -260,15 +260,10 @@ class COPKMeans(CenteredClusterer):
                 'Use "raise", or another assignment.'
             )
         choosing = X[blocks.first_row] if self.by_first_row else blocks.X
-        order = np.argsort(blocks.first_row, kind="stable")
-        apart: list[list[int]] = [[] for _ in range(len(blocks.weight))]
-        for one, other in constraints.component_cannot_link.tolist():
-            apart[one].append(other)
-            apart[other].append(one)
         found: list[_Run] = []
         failed = 0
         for number, start in enumerate(starts):
-            run = _run_in_order(blocks, choosing, start, order, apart, self.max_iter)
+            run = run_in_order(blocks, choosing, start, constraints.component_cannot_link, self.max_iter)
             self.n_failed_ += isinstance(run, int)
             if isinstance(run, int):
                 failed = int(blocks.first_row[run])
@@ -384,20 +379,21 @@ def _run(
     return _Run(labels, centers, float(blocks.weight @ squares), together, n_iter)
 
 
-def _run_in_order(
-    blocks: Blocks,
-    choosing: Any,
-    start: Centers,
-    order: NDArray[np.int64],
-    apart: list[list[int]],
-    max_iter: int,
+def run_in_order(
+    blocks: Blocks, choosing: Any, start: Centers, cannot_link: NDArray[np.int64], max_iter: int
 ) -> _Run | int:
-    """Alternate between first fits and means; return the first block that found no centre, if any."""
+    """Alternate between first fits and means; return the first block that found no centre, if any.
+
+    The blocks take their turn in the order of their first rows, each by its row of `choosing`.
+    """
+    pairs = np.ascontiguousarray(cannot_link, dtype=np.int32)
+    order = np.argsort(blocks.first_row, kind="stable").astype(np.int32)
     centers = start
     before: Labels | None = None
     for n_iter in range(1, max_iter + 1):  # noqa: B007
-        labels, failed = _first_fit(points.squared_center_distances(choosing, centers), order, apart)
-        if failed is not None:
+        squares = points.squared_center_distances(choosing, centers)
+        labels, failed = native.first_fit(squares, pairs, order)
+        if failed >= 0:
             return failed
         if before is not None and (labels == before).all():
             break
@@ -405,23 +401,6 @@ def _run_in_order(
         centers = points.cluster_means(blocks.X, labels, centers, blocks.weight)
     squares = points.squared_center_distances(blocks.X, centers)[np.arange(len(labels)), labels]
     return _Run(labels, centers, float(blocks.weight @ squares), 0, n_iter)
-
-
-def _first_fit(
-    squares: NDArray[np.float64], order: NDArray[np.int64], apart: list[list[int]]
-) -> tuple[Labels, int | None]:
-    """Give each block, in order, the nearest centre that no block apart from it has; name one without."""
-    nearest = np.argsort(squares, axis=1, kind="stable")
-    labels = np.full(len(squares), -1, dtype=np.int32)
-    free = np.array([not others for others in apart])
-    labels[free] = nearest[free, 0]
-    for block in order[~free[order]].tolist():
-        taken = {int(labels[other]) for other in apart[block]}
-        choice = next((c for c in nearest[block].tolist() if c not in taken), None)
-        if choice is None:
-            return labels, int(block)
-        labels[block] = choice
-    return labels, None
 
 
 def _assign(

@@ -112,7 +112,7 @@ class SeededKMeans(CenteredClusterer):
         self.random_state = random_state
 
     def _fit(self, X: Any, constraints: Constraints, k: int, seed: int, progress: Progress | None) -> Labels:
-        blocks = build_blocks(X, constraints)
+        blocks = build_blocks(X, constraints.component)
         seeds = choose_seeds(blocks, constraints, k)
         starts, _ = draw_seeded_starts(X, blocks, seeds, self.n_clusters, k, seed, self.init, self.n_init)
         runs = []

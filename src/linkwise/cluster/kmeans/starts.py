@@ -67,7 +67,7 @@ def check_init(init: ArrayLike, n_clusters: int, k: int, n_features: int) -> Cen
 
 def neighbourhood_means(X: Any, constraints: Constraints, k: int) -> Centers:
     """Compute the distinct means of at most k neighbourhoods of two or more rows, (g, d)."""
-    blocks = build_blocks(X, constraints)
+    blocks = build_blocks(X, constraints.component)
     large = np.flatnonzero(blocks.weight >= 2)
     if len(large) == 0:
         return np.empty((0, X.shape[1]))
@@ -85,12 +85,14 @@ def draw_link_ends(
     drawn is repeated.
     """
     ends: list[int] = []
-    for link in rng.permutation(cannot_link).tolist():
-        free = [end for end in link if end not in ends]
+    for link in rng.permutation(cannot_link):
+        if len(ends) == k:
+            break
+        free = [end for end in link.tolist() if end not in ends]
         ends += free if len(ends) + len(free) <= k else []
-    order = np.array([*ends, *rng.permutation(blocks.X.shape[0])], dtype=np.int64)
-    drawn = order[np.sort(np.unique(order, return_index=True)[1])[:k]]
-    return take_dense_rows(blocks.X, drawn[np.minimum(np.arange(k), len(drawn) - 1)])
+    if len(ends) < k:
+        ends += [block for block in rng.permutation(blocks.X.shape[0])[:k].tolist() if block not in ends]
+    return take_dense_rows(blocks.X, np.array(ends)[np.minimum(np.arange(k), len(ends) - 1)])
 
 
 def select_farthest_first(centers: Any, weight: NDArray[np.float64], k: int) -> NDArray[np.int64]:

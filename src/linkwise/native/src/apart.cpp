@@ -1,6 +1,8 @@
-// Nodes to clusters when some nodes must be apart: cheap and right, cheapest, or any way at all.
+// The parts that pairs join; and nodes to clusters when some nodes must be apart: in order, cheap and right, cheapest,
+// or any way at all.
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 #include "checks.hpp"
@@ -270,6 +272,55 @@ auto assign_apart(Matrix<double> costs, Matrix<int32_t> pairs, Vector<int32_t> s
     return std::make_tuple(labels.release({static_cast<size_t>(m)}), together);
 }
 
+Output<int64_t> join_pairs(Matrix<int64_t> pairs, int64_t n) {
+    check_shape("pairs", pairs, pairs.shape(0), 2);
+    check_range("pairs", pairs, 0, n - 1);
+    Result<int64_t> number(n);
+    {
+        GilRelease release;
+        int64_t* lower = number.get();  // some node of the same part, a lower one if there is one
+        std::iota(lower, lower + n, 0);
+        const auto lowest = [&](int64_t i) {
+            while (lower[i] != i) i = lower[i] = lower[lower[i]];
+            return i;
+        };
+        for (size_t e = 0; e < pairs.shape(0); ++e) {
+            const int64_t a = lowest(pairs.data()[2 * e]), b = lowest(pairs.data()[2 * e + 1]);
+            lower[std::max(a, b)] = std::min(a, b);
+        }
+        for (int64_t i = 0, parts = 0; i < n; ++i) number.get()[i] = lower[i] == i ? parts++ : lower[lower[i]];
+    }
+    return number.release({static_cast<size_t>(n)});
+}
+
+// Labels, and the first node in order that found none, or -1.
+auto first_fit(Matrix<double> costs, Matrix<int32_t> pairs, Vector<int32_t> order) {
+    const int64_t m = costs.shape(0), k = costs.shape(1);
+    check_rows("costs", costs);
+    check_shape("order", order, m);
+    check_range("order", order, 0, m - 1);
+    check_pairs("pairs", pairs, m);
+    Result<int32_t> labels(m);
+    int64_t failed = -1;
+    {
+        GilRelease release;
+        const Foes foes(pairs.data(), pairs.shape(0), m);
+        std::fill_n(labels.get(), m, -1);
+        std::vector<int64_t> taken_by(k, -1);  // the last node with a foe of that label
+        for (int64_t j = 0; j < m && failed < 0; ++j) {
+            const int64_t i = order.data()[j];
+            for (int64_t at = foes.start[i]; at < foes.start[i + 1]; ++at)
+                if (const int32_t h = labels.get()[foes.node[at]]; h >= 0) taken_by[h] = i;
+            int64_t best = -1;
+            for (int64_t h = 0; h < k; ++h)
+                if (taken_by[h] != i && (best < 0 || costs.data()[i * k + h] < costs.data()[i * k + best])) best = h;
+            labels.get()[i] = static_cast<int32_t>(best);
+            if (best < 0) failed = i;
+        }
+    }
+    return std::make_tuple(labels.release({static_cast<size_t>(m)}), failed);
+}
+
 // Some way to keep all pairs apart with k labels: 1 found, 0 there is none, -1 not known.
 auto colour_apart(Matrix<int32_t> pairs, int64_t m, int64_t k, int64_t limit) {
     check_pairs("pairs", pairs, m);
@@ -334,6 +385,17 @@ along the chain of pairs that have them (Kempe) if that is cheaper; an exchange 
 and no pair is broken, branch and bound searches each connected part of at most 5000 nodes for the cheapest labels
 in at most so many steps. Costs are not negative. Returns labels (m,) and the number of broken pairs.)",
            nb::arg("costs"), nb::arg("pairs"), nb::arg("start"), nb::arg("order"), count("sweeps"), nb::arg("limit"));
+    define(m, "join_pairs", join_pairs,
+           R"(Number the connected parts of n nodes that are joined by pairs, (q, 2), by their lowest nodes: (n,).
+
+Time almost linear.)",
+           nb::arg("pairs"), count("n"));
+    define(m, "first_fit", first_fit,
+           R"(Give nodes, in order, (m,), the cheapest label that no node of a pair, (q, 2), with them has.
+
+costs are (m, k); of equal costs the lowest label counts. Returns labels (m,) and -1, or the first node that found
+no label; it and the nodes after it then have label -1.)",
+           nb::arg("costs"), nb::arg("pairs"), nb::arg("order"));
     define(m, "colour_apart", colour_apart,
            R"(Find k labels of m nodes that separate all pairs, (q, 2).
 
