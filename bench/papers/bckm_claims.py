@@ -7,6 +7,9 @@ The paper names no test. Here one method is significantly better than another on
 paired t-test over the sets of constraints has p < 0.05 with at least two of the three numbers of constraints.
 A difference in NMI of less than 0.02 is none. Numbers of rounds are equal if they differ by a tenth at most,
 and one that the paper prints may be a tenth or two standard errors away, as in Table 4.
+
+The rules are also applied to the printed tables themselves. A rule that these miss asks for more than the
+paper found.
 """
 
 from __future__ import annotations
@@ -25,15 +28,19 @@ from bench.suites.summaries import mean_of
 
 VERSIONS = ("letter", "default", "authors")
 READING, NOT_RUN = "reading", "not run"
+PRINTED, NOT_PRINTED = "printed", "not in the tables"
 BY_MEANS = (
     "best", "second", "rises", "alone", "outperforms", "bagging", "boosted", "ecoli",
     "below-100", "few-rounds", "five-ten",
 )  # fmt: skip
 """Claims that need no more than means."""
+BY_TIMES = ("proportional", "kbst-time", "uci-time", "pcp-time")
+"""Claims that need no more than mean times."""
 PERCENT = ("1", "5", "10")
 SAME = 0.02
 MANY = 3  # sets of constraints that a test needs
 MOST_ROUNDS = 20.26  # that the paper prints for spiral, "less than around 20"
+NEAR_ONE = 0.8  # the least that the paper prints where it says so is 0.81
 Place = tuple[str, str, str]
 Verdict = tuple[str, bool | None]
 
@@ -45,11 +52,13 @@ class Trials:
     Attributes
     ----------
     version : str
-        One of `VERSIONS`, or `READING`.
+        One of `VERSIONS`, `READING` or `PRINTED`.
     cells : dict of list of dict
         Finished cells by data set, method with version, and percent.
     curves, shares, single : list of dict
         Lines of Figures 2 and 3, and of runs with one round.
+    text_times : list of dict
+        Seconds of BCKM and rivals on texts.
     """
 
     version: str
@@ -57,6 +66,7 @@ class Trials:
     curves: list[Row] = field(default_factory=list)
     shares: list[Row] = field(default_factory=list)
     single: list[Row] = field(default_factory=list)
+    text_times: list[Row] = field(default_factory=list)
 
     def rows(self, task: str, method: str, percent: str) -> list[Row]:
         """Cells of a method, which may be named without its version; rivals have no authors' version."""
@@ -66,6 +76,7 @@ class Trials:
             "default": ("",),
             "authors": authors,
             READING: (f", {READING}", *authors),
+            PRINTED: ("",),
         }
         for ending in endings[self.version]:
             if found := self.cells.get((task, method + ending, percent)):
@@ -232,9 +243,9 @@ def needs_few_rounds(trials: Trials) -> Verdict:
     if told := trials.rows(most[0], "BCKM", most[1])[0].get("rounds_error"):
         error = float(told)
     allowed = MOST_ROUNDS + max(SHARE * MOST_ROUNDS, 2 * error)
-    good = sum(trials.mean(t, "BCKM", p) > 0.95 for t, p in places)
-    text = f"at most {rounds:.0f} rounds ({most[0]} {most[1]} %); NMI above 0.95 in {good} of {len(places)}"
-    return text, rounds <= allowed and good >= len(places) - 2  # the paper: 0.81 on iris, 0.91 on pathbased
+    least = min(trials.mean(t, "BCKM", p) for t, p in places)
+    text = f"at most {rounds:.0f} rounds ({most[0]} {most[1]} %); NMI at least {least:.2f}"
+    return text, rounds <= allowed and least >= NEAR_ONE
 
 
 def needs_fewer(trials: Trials) -> Verdict:
@@ -328,19 +339,37 @@ def beats_time(rival: str, factor: float, named: Iterable[str] = ()) -> Callable
 
 
 def is_competitive(trials: Trials) -> Verdict:
-    ratios = {
-        f"{method} on {task}": np.exp(np.mean([np.log(trials.time_ratio(task, method, p)) for p in PERCENT]))
-        for method in ("BSTC", "ITML")
-        for task in UCI
-        if task in trials.tasks("BCKM", method)
-    }
-    slow = [f"{name} ({ratio:.0f} times)" for name, ratio in ratios.items() if ratio > 2]
-    return f"more than twice as long: {_join(slow)}", not slow
+    """Whether each of both takes at most twice as long in most settings."""
+    texts, holds = [], []
+    for method in ("BSTC", "ITML"):
+        tasks = [task for task in UCI if task in trials.tasks("BCKM", method)]
+        ratios = [trials.time_ratio(task, method, p) for task in tasks for p in PERCENT]
+        near = sum(ratio <= 2 for ratio in ratios)
+        texts.append(f"{method} in {near} of {len(ratios)} settings")
+        holds.append(2 * near > len(ratios))
+    return f"at most twice as long: {', '.join(texts)}", all(holds)
 
 
-def is_untestable(trials: Trials) -> Verdict:
-    """The paper prints no such time, and ITML has too many columns there."""
-    return "ITML does not run on texts here", None
+def is_slow_on_texts(trials: Trials) -> Verdict:
+    """Whether each of both takes more than twice as long in all settings.
+
+    ITML has the time of a small part of its work, with the fewest constraints.
+    """
+    version = "" if trials.version == "default" else f", {trials.version}"
+    seconds = {(r["task"], r["method"], r["percent"]): float(r["seconds"]) for r in trials.text_times}
+    rivals = {"BSTC": "BSTC" if trials.version == "default" else "BSTC, letter", "ITML": "ITML, one sweep"}
+    ratios: dict[str, list[float]] = {}
+    for task in TEXTS:
+        for percent in PERCENT:
+            for rival, name in rivals.items():
+                ours = seconds.get((task, f"BCKM{version}", percent))
+                theirs = seconds.get((task, name, percent), seconds.get((task, name, PERCENT[0])))
+                if ours and theirs:
+                    ratios.setdefault(rival, []).append(theirs / ours)
+    if len(ratios) < len(rivals):
+        return "not run", None
+    text = ", ".join(f"{rival} at least {min(of):.1f} times as long" for rival, of in ratios.items())
+    return text, min(map(min, ratios.values())) > 2
 
 
 def _join(names: Iterable[str]) -> str:
@@ -368,10 +397,13 @@ CLAIMS: dict[str, Callable[[Trials], Verdict]] = {
     "proportional": is_proportional,
     "kbst-time": beats_time("KBST", 2),
     "uci-time": is_competitive,
-    "texts-time": is_untestable,
+    "texts-time": is_slow_on_texts,
     "pcp-time": beats_time("PCP", 1, ("wdbc", "tr11")),
 }
-COLUMNS = ("claim", *(name for version in (*VERSIONS, READING) for name in (version, f"{version}_holds")))
+COLUMNS = (
+    "claim",
+    *(name for version in (PRINTED, *VERSIONS, READING) for name in (version, f"{version}_holds")),
+)
 
 
 def list_means(lines: Iterable[Row], ending: str = f", {READING}") -> dict[Place, list[Row]]:
@@ -381,24 +413,41 @@ def list_means(lines: Iterable[Row], ending: str = f", {READING}") -> dict[Place
     }
 
 
+def read_printed() -> Trials:
+    """Read the printed tables, with their misprints, as trials of a single set of constraints."""
+    cells: dict[Place, Row] = {}
+    for name, column in (("2", "nmi"), ("3_methods", "seconds"), ("4", "rounds")):
+        for row in read_target(f"bckm_table{name}.csv"):
+            place = row["task"], row.get("method", "BCKM"), row["percent"]
+            cells.setdefault(place, {"set": "all"})[column] = row[column]
+    return Trials(PRINTED, {place: [row] for place, row in cells.items()})
+
+
 def check_claims(
     cells: Mapping[Place, list[Row]],
-    curves: list[Row],
-    shares: list[Row],
-    single: list[Row],
+    figures: Mapping[str, list[Row]],
     versions: Collection[str] = VERSIONS,
     by_means: Collection[str] = (),
 ) -> list[tuple[str, ...]]:
-    """The paper's words, what was measured, and whether they hold: in each version, or nothing for others."""
+    """The paper's words, what was measured, and whether they hold: in each version, or nothing for others.
+
+    `figures` has the other lines that `Trials` takes, by name.
+    """
+    found = {version: Trials(version, cells, **figures) for version in (*VERSIONS, READING)}
+    found[PRINTED] = read_printed()
     lines = []
     for claim in read_target("bckm_claims.csv"):
-        texts: list[str] = []
-        for version in (*VERSIONS, READING):
-            is_checked = version in versions or (version in by_means and claim["claim"] in BY_MEANS)
+        name, texts = claim["claim"], list[str]()
+        for version, trials in ((version, found[version]) for version in (PRINTED, *VERSIONS, READING)):
+            if version == PRINTED:
+                is_checked, otherwise = name in (*BY_MEANS, *BY_TIMES), NOT_PRINTED
+            else:
+                is_checked = version in versions or (version in by_means and name in BY_MEANS)
+                otherwise = NOT_RUN if version == READING and version in by_means else ""
             if not is_checked:
-                texts += [NOT_RUN if version == READING and version in by_means else ""] * 2
+                texts += [otherwise] * 2
                 continue
-            measured, holds = CLAIMS[claim["claim"]](Trials(version, cells, curves, shares, single))
+            measured, holds = CLAIMS[name](trials)
             texts += [measured, {True: "holds", False: "does not", None: "not testable"}[holds]]
         lines.append((claim["words"], *texts))
     return lines

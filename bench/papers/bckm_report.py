@@ -2,7 +2,8 @@
 
     python -m bench run bckm_report
 
-It runs no method. It reads what `bench.papers.bckm` and `bench.papers.bckm_figures` wrote, and writes
+It runs no method. It reads what `bench.papers.bckm`, `bench.papers.bckm_figures` and
+`bench.papers.bckm_text_times` wrote, and writes
 
 - ``claims.csv``: the claims of the paper in words (`bench.papers.bckm_claims`). Versions without trials keep
   their columns,
@@ -216,8 +217,12 @@ def main(arguments: list[str] | None = None) -> int:
         for version, told in zip(VERSIONS, VERSIONS_TOLD, strict=True)
         if all(any(method == wanted for _, method, _ in cells) for wanted in list_needed(version))
     ]
-    curves, shares = (read_rows(drawn / f"figure{number}.csv") for number in (2, 3))
-    single = read_rows(drawn / "single.csv")
+    figures = {
+        "curves": read_rows(drawn / "figure2.csv"),
+        "shares": read_rows(drawn / "figure3.csv"),
+        "single": read_rows(drawn / "single.csv"),
+        "text_times": read_rows(out / "text_times.csv"),
+    }
     chosen = list_chosen(out)
     write_csv(out / "chosen.csv", CHOSEN_FIELDS, chosen)
     means = list_means(dict(zip(CHOSEN_FIELDS, line, strict=True)) for line in chosen)
@@ -225,7 +230,7 @@ def main(arguments: list[str] | None = None) -> int:
     if "default" not in finished and (defaults := list_default_means(out)):
         means |= defaults
         by_means.append("default")
-    claims = check_claims({**cells, **means}, curves, shares, single, finished, by_means)
+    claims = check_claims({**cells, **means}, figures, finished, by_means)
     claims = keep_earlier(read_rows(out / "claims.csv"), claims, finished)
     write_csv(out / "claims.csv", COLUMNS, claims)
     print(format_table(COLUMNS, claims))

@@ -10,6 +10,9 @@ is doubled, from the end of the curves, until it is so. ``trees`` is the Rand in
 ``refusals``: the share of sets of constraints for which COP-k-means finds no solution, as printed, as in the
 authors' program, with the rows in random order, and with 20 starts.
 
+``draws``: how many sets of constraints between any rows the authors' COP-k-means takes for one answer, up to
+100001 as in the paper, and with how many of all sets it has an answer at once.
+
 ``scaled``: ClusILC less COP-k-means on the tenth fold if both get standardised columns.
 
 ``sets``: the share of the widest raw column in the sum of squares, and how many constraints follow from the
@@ -47,6 +50,7 @@ from bench.papers.clusilc_runs import (
     VERSIONS,
     cluster_rows,
     measure_rows,
+    refuses,
 )
 from bench.results import write_csv
 from bench.suites.cell_store import Cell, Row
@@ -59,6 +63,7 @@ QUICK_ROWS, QUICK_SETS = 300, 2
 MOST_PER_ROW, END_REDRAWS = 200, 20
 LONGER = {"balance": (500, 1000, 2000), "pendig": (2000, 5000, 10000)}
 REFUSALS, REFUSAL_COUNTS = ("iris", "wine", "heart-statlog", "balance"), (100, 200, 300, 500)
+DRAWN_SETS, MOST_REDRAWS = 60, 100_000  # as in the paper
 SCALED = ("wine", "heart-statlog")
 SHUFFLED, STARTS = "authors, rows in random order", "letter, 20 starts"
 WAYS = ("letter", "authors", SHUFFLED, STARTS)
@@ -203,6 +208,40 @@ def run_refusals(tasks: list[str], n_sets: int, run: Callable[..., list[Row]]) -
     return ("task", "way", "constraints", "sets", "refused"), lines
 
 
+def measure_draws(cell: Cell, folder: Path) -> Row:
+    """How many sets of constraints one answer takes; nothing if there is none."""
+    rows, count, number = load(cell[0], folder), int(cell[1]), int(cell[2])
+    every = np.arange(len(rows.y))
+    draws = range(1 + MOST_REDRAWS)
+    first = next((draw for draw in draws if not refuses(rows, every, count, (number, 0, count, draw))), None)
+    return {"needed": "" if first is None else str(first + 1)}
+
+
+def run_draws(tasks: list[str], n_sets: int, run: Callable[..., list[Row]]) -> tuple[Line, list[Line]]:
+    """Answers at once, and the mean number of sets of constraints for an answer."""
+    places = [(task, str(count)) for task in tasks for count in counts(task)]
+    cells = [(*place, str(number)) for number in range(n_sets) for place in places]
+    rows = run("draws", ("task", "constraints", "set"), cells, measure_draws)
+    lines = []
+    for task, count in places:
+        own = [row["needed"] for row in rows if (row["task"], row["constraints"]) == (task, count)]
+        needed = [int(n or 1 + MOST_REDRAWS) for n in own]
+        found = mean_of(needed)
+        at_once = str(needed.count(1))
+        lines.append(
+            (
+                task,
+                count,
+                str(len(own)),
+                at_once,
+                f"{found.value:.1f}",
+                f"{found.error:.1f}",
+                str(own.count("")),
+            )
+        )
+    return ("task", "constraints", "sets", "at_once", "needed", "needed_error", "without"), lines
+
+
 # ---------------------------------------------------------------- sets and trees
 def list_sets(tasks: Iterable[str], folder: Path) -> list[Line]:
     """The raw column with most of the sum of squares and its share; pairs and all constraints that follow."""
@@ -249,6 +288,8 @@ def run_parts(options: argparse.Namespace) -> str:
         raise SystemExit(f"None of {', '.join(SETS)} is there. Pass the folder of data sets with --data.")
     out = out_folder(options, "clusilc_quick" if options.quick else "clusilc")
     n_sets = min(options.sets, QUICK_SETS) if options.quick else options.sets
+    drawn = QUICK_SETS if options.quick else DRAWN_SETS
+    small = [name for name in here if int(SETS[name]["rows"]) <= MANY_ROWS]
 
     def run(part: str, fields: Line, cells: list[Cell], work: Callable[..., Row]) -> list[Row]:
         return run_cells(
@@ -258,6 +299,7 @@ def run_parts(options: argparse.Namespace) -> str:
 
     parts: dict[str, Callable[[], tuple[Line, list[Line]]]] = {
         "refusals": lambda: run_refusals(_known(REFUSALS, here), 5 * n_sets, run),
+        "draws": lambda: run_draws(small, drawn, run),
         "scaled": lambda: run_differences("scaled", _known(SCALED, here), n_sets, run),
         "sets": lambda: (("task", "column", "share", "pairs", "implied"), list_sets(here, folder)),
         "sizes": lambda: run_sizes(here, run),
@@ -283,7 +325,9 @@ def main(arguments: list[str] | None = None) -> int:
     add_common_options(parser)
     parser.add_argument("--sets", type=int, default=10, metavar="N", help="sets of constraints")
     parser.add_argument("--quick", action="store_true", help="few sets of constraints, small tables")
-    parser.add_argument("--only", metavar="A,B", help="parts: refusals, scaled, sets, sizes, longer, ends")
+    parser.add_argument(
+        "--only", metavar="A,B", help="parts: refusals, draws, scaled, sets, sizes, longer, ends"
+    )
     print(run_parts(parser.parse_args(arguments)))
     return 0
 

@@ -68,7 +68,7 @@ def write_report(found: Found, folder: Path) -> str:
         )
         rules = (("clear", CLEAR), ("one", ONE), ("factor", FACTOR))
         write_csv(folder / "rules.csv", ("rule", "value"), rules)
-        claims = check_claims(found, read_rows(folder / "ends.csv"))
+        claims = check_claims(found, {name: read_rows(folder / f"{name}.csv") for name in ("ends", "draws")})
         write_csv(folder / "claims.csv", CLAIM_FIELDS, claims)
         parts.append(f"The paper's claims\n{format_table(CLAIM_FIELDS, claims)}")
     if find_spec("matplotlib"):

@@ -14,6 +14,7 @@ from bench.papers import (
     bckm_readings,
     bckm_report,
     bckm_rival_readings,
+    bckm_text_times,
 )
 from bench.papers.bckm_rival_readings import CONSTANT
 from bench.results import add_earlier
@@ -411,14 +412,50 @@ def test_claims_that_compare_means_are_checked_for_readings():
         "2 of 2 pairs, not none",
         True,
     )
-    lines = bckm_claims.check_claims(cells, [], [], [], [])
+    lines = bckm_claims.check_claims(cells, {}, [])
     assert {line[-1] for line in lines} == {""}
-    earlier = dict(zip(bckm_claims.COLUMNS, ("a", *"12345678"), strict=True))
-    kept = bckm_report.keep_earlier([earlier], [("a", "x", "", "y", "", "", "", "", "")], ["letter"])
-    assert kept == [("a", "x", "", "y", *"45678")]
+    earlier = dict(zip(bckm_claims.COLUMNS, ("a", *"0123456789"), strict=True))
+    kept = bckm_report.keep_earlier([earlier], [("a", "p", "q", "x", "", "y", *[""] * 5)], ["letter"])
+    assert kept == [("a", "p", "q", "x", "", "y", *"56789")]
     assert (
         tuple(claim for claim in bckm_claims.CLAIMS if claim in bckm_claims.BY_MEANS) == bckm_claims.BY_MEANS
     )
+
+
+def test_the_printed_tables_pass_the_rules_but_for_three():
+    printed = bckm_claims.read_printed()
+    checked = (*bckm_claims.BY_MEANS, *bckm_claims.BY_TIMES)
+    missed = {claim for claim in checked if not bckm_claims.CLAIMS[claim](printed)[1]}
+    assert missed == {"alone", "bagging", "proportional"}
+    assert bckm_claims.CLAIMS["best"](printed)[0] == "6, 8 and 8 of 12"
+
+
+@pytest.mark.parametrize(
+    ("bstc", "sweep", "holds"), [(3.0, 50.0, True), (1.5, 50.0, False), (3.0, 1.0, False)]
+)
+def test_rivals_are_slow_on_texts_if_all_settings_say_so(bstc, sweep, holds):
+    seconds = {"BCKM, letter": 1.0, "BSTC, letter": 4.0, bckm_text_times.ITML: sweep}
+    times = [
+        dict(zip(bckm_text_times.COLUMNS, (*cell[:1], *cell[2:4], str(seconds[cell[2]])), strict=True))
+        for cell in bckm_text_times.list_cells(list(bckm_data.TEXTS))
+        if cell[2] in seconds
+    ]
+    least = next(row for row in times if row["method"] == "BSTC, letter")
+    least["seconds"] = str(bstc)
+    trials = bckm_claims.Trials("letter", {}, text_times=times)
+    assert bckm_claims.CLAIMS["texts-time"](trials) == (
+        f"BSTC at least {bstc} times as long, ITML at least {sweep} times as long",
+        holds,
+    )
+    assert bckm_claims.CLAIMS["texts-time"](bckm_claims.Trials("default", {}, text_times=times))[1] is None
+
+
+def test_times_on_texts(folder, tmp_path, capsys):
+    options = ["--data", str(folder), "--out", str(tmp_path), "--tasks", "tr23"]
+    assert bckm_text_times.main(options) == 0
+    rows = harness.read_rows(tmp_path / "bckm" / "text_times.csv")
+    assert {row["method"] for row in rows} == set(bckm_text_times.TIMED)
+    assert all(float(row["seconds"]) > 0 for row in rows)
 
 
 def test_claims_about_rounds_read_the_figures():

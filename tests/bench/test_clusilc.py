@@ -212,8 +212,8 @@ def test_a_fit_that_waited_is_not_the_longest():
     assert clusilc_curves.longest_fit(found, "iris", tree) == 0.7
 
 
-def check(claim, found, version="letter", ends=()):
-    return clusilc_claims.CLAIMS[claim](found, version, ends)
+def check(claim, found, version="letter", **further):
+    return clusilc_claims.CLAIMS[claim](found, version, further)
 
 
 def test_claims_are_decided_by_the_trials():
@@ -247,10 +247,10 @@ def test_a_rand_index_of_1_is_judged_by_longer_curves():
     ends = [end("iris", "500", "0.9931"), end("pendig", "64000", "1.0000"), end("iris", "9", "0.1", COP)]
     assert check("all-one", {}, ends=ends) == ("2 of 2 with up to 64000", True)
     assert check("all-one", {}, ends=[*ends, end("wine", "800", "0.9800")])[1] is False
-    assert check("all-one", {}, "authors", ends) == ("", None)
+    assert check("all-one", {}, "authors", ends=ends) == ("", None)
     assert check("all-large", {}, ends=ends) == ("pendig 64000, iris 500", True)
     assert check("all-large", {}, ends=[*ends, end("wine", "99000", "1")])[1] is False
-    assert check("all-large", {}, "default", ends)[1] is None
+    assert check("all-large", {}, "default", ends=ends)[1] is None
 
 
 def test_a_version_that_did_not_run_is_not_tested():
@@ -264,8 +264,41 @@ def test_sets_of_constraints_for_an_answer():
     found = {("wine", m, 300): [row(redraws=str(n), failed="1")] for m, n in ((COP_LETTER, 10990), (COP, 0))}
     assert check("redraws", found) == ("1100 sets, worst 300", True)
     assert check("redraws", found_of()) == ("", None)
-    assert check("no-answer", found) == ("more than 90% refused: wine", False)
-    assert check("no-answer", found, "default") == ("more than 90% refused: none", False)
+    assert check("no-answer", found) == ("fewer than one answer in 60 sets: wine", False)
+    assert check("no-answer", found, "default") == ("fewer than one answer in 60 sets: none", False)
+
+
+def test_sets_for_an_answer_of_the_authors_version_are_those_that_were_counted():
+    answered = {
+        (task, COP_AUTHORS, count): [row(redraws="0", failed="0")]
+        for task in clusilc_claims.NO_ANSWER
+        for count in (200, 300)
+    }
+    draws = [
+        {"task": task, "constraints": str(count), "needed": needed}
+        for task in clusilc_claims.NO_ANSWER
+        for count, needed in ((200, "480.0"), (300, "1000.0"))
+    ]
+    assert check("redraws", answered, "authors") == ("1, 1 sets, worst 200", False)
+    assert check("redraws", answered, "authors", draws=draws) == ("480, 1000 sets, worst 300", True)
+    assert check("no-answer", answered, "authors", draws=draws)[1] is True
+    few = [{**line, "needed": "60.0"} if line["task"] == "wine" else line for line in draws]
+    assert check("no-answer", answered, "authors", draws=few)[1] is False
+
+
+def test_draws_are_counted_until_an_answer(folder, monkeypatch):
+    refused = iter([True, True, False, *[True] * 4])
+    monkeypatch.setattr(clusilc_further, "MOST_REDRAWS", 3)
+    monkeypatch.setattr(clusilc_further, "refuses", lambda *given: next(refused))
+    assert clusilc_further.measure_draws(("iris", "5", "0"), folder) == {"needed": "3"}
+    assert clusilc_further.measure_draws(("iris", "5", "1"), folder) == {"needed": ""}
+    answers = iter([{"needed": "1"}, {"needed": ""}])
+
+    def run(part, fields, cells, work):
+        return [dict(zip(fields, cell, strict=True)) | next(answers) for cell in cells]
+
+    monkeypatch.setattr(clusilc_further, "counts", lambda task: (5,))
+    assert clusilc_further.run_draws(["iris"], 2, run)[1] == [("iris", "5", "2", "1", "2.5", "1.5", "1")]
 
 
 def test_methods_are_compared_on_the_sets_of_constraints_that_both_had():
@@ -390,7 +423,15 @@ def test_all_parts_are_written(folder, tmp_path, monkeypatch, capsys):
     arguments = ["--data", str(folder), "--out", str(tmp_path), "--sets", "2"]
     assert clusilc_further.main(arguments) == 0
     assert "ends: " in capsys.readouterr().out
-    for name, n in (("ends", 9), ("longer", 6), ("scaled", 6), ("refusals", 4), ("sets", 3), ("sizes", 6)):
+    for name, n in (
+        ("ends", 9),
+        ("longer", 6),
+        ("scaled", 6),
+        ("refusals", 4),
+        ("draws", 6),
+        ("sets", 3),
+        ("sizes", 6),
+    ):
         with (tmp_path / "clusilc" / f"{name}.csv").open(newline="") as file:
             assert len(list(csv.DictReader(file))) == n, name
 
