@@ -12,6 +12,7 @@ from __future__ import annotations
 import codecs
 import re
 from collections import Counter
+from collections.abc import Callable
 from typing import NamedTuple
 
 from linkwise.errors import DataError
@@ -19,6 +20,7 @@ from linkwise.text_files import ENCODINGS, decode, normalize_encoding
 from linkwise.wording import count_noun, join_names
 
 WINDOWS = ENCODINGS["cp1252"]  # all letters and symbols of Latin-1 are the same in it
+_CATCH_ALL = {"macintosh", "cp850"}  # in which the words of many other encodings are plausible
 _ALPHABETS = tuple(
     map(
         frozenset,
@@ -64,6 +66,19 @@ _WHOLE_PER_DAMAGED = 3  # a word or two of another encoding may look like UTF-8
 _LOOK = 2000  # bytes that show UTF-16 without a mark
 
 
+_EVERYDAY = 0.95  # share of the letters of a text
+_LEAST_LETTERS = 4
+_MANY_HANGUL = 12  # so many letters are not all from the half of the Chinese ones that has these bytes
+_EAST_ASIAN_WORD = re.compile(r"[^\W\d_a-zA-Z]+")
+_EAST_ASIAN: dict[str, tuple[Callable[[bytes], bool], set[str]]] = {  # everyday letters by bytes, and scripts
+    "gb18030": (lambda mark: len(mark) == 2 and 0xB0 <= mark[0] <= 0xD7 and mark[1] > 0xA0, {"han"}),
+    "big5": (lambda mark: 0xA4 <= mark[0] <= 0xC6, {"han"}),
+    "shift_jis": (lambda mark: mark[0] in (0x82, 0x83) or 0x88 <= mark[0] <= 0x97, {"kana", "han"}),
+    "euc-jp": (lambda mark: mark[0] in (0xA4, 0xA5) or 0xB0 <= mark[0] <= 0xCF, {"kana", "han"}),
+    "euc-kr": (lambda mark: 0xB0 <= mark[0] <= 0xC8, {"hangul"}),
+}
+
+
 class Utf8(NamedTuple):
     """The text of a file in UTF-8, and the encoding that the file is in.
 
@@ -78,8 +93,8 @@ class Utf8(NamedTuple):
 def to_utf8(raw: bytes, encoding: str | None = None) -> Utf8:
     """Turn the contents of a text file into UTF-8.
 
-    The encoding is by default UTF-8, also if a few characters are damaged, else UTF-16 or Windows-1252
-    where that is certain.
+    The encoding is by default UTF-8, also if a few characters are damaged, else UTF-16 or another one where
+    that is certain.
     """
     if encoding is not None:
         name = normalize_encoding(encoding)
@@ -152,21 +167,69 @@ def _find_wide(raw: bytes) -> str | None:
 
 
 def _read_bytes_as_letters(raw: bytes, error: UnicodeDecodeError) -> Utf8:
-    """Read a file that is not UTF-8 as Windows-1252, if no other reading is plausible."""
+    """Read a file that is not UTF-8 in another encoding, if no other reading is plausible."""
     words = sorted(_find_words(raw), key=lambda word: (-len(word), word))
     read = {name: found for codec, name in ENCODINGS.items() if (found := _read_words(words, codec))}
     read = _prefer_marks(raw, read or _read_languages(words))
-    if len(set(map(tuple, read.values()))) == 1 and WINDOWS in read:
-        example = max(read[WINDOWS], key=lambda word: sum(map(str.isalpha, word)))
-        note = (
-            f"The file is not UTF-8. It is read as Windows-1252, with words such as {example!r}."
-            " Add --encoding NAME if they are wrong."
-        )
-        return Utf8(raw.decode(WINDOWS).encode(), WINDOWS, [note])
+    if len(set(map(tuple, read.values()))) == 1 and not read.keys() <= _CATCH_ALL:
+        name = WINDOWS if WINDOWS in read else next(iter(read))
+        example = max(read[name], key=lambda word: sum(map(str.isalpha, word)))
+        return Utf8(raw.decode(name).encode(), name, [_describe_encoding(name, example)])
+    wide = {} if read else _read_east_asian(raw)
+    if len(wide) == 1:
+        ((name, text),) = wide.items()
+        return Utf8(text.encode(), name, [_describe_encoding(name, _find_example(text))])
+    read |= {name: [_find_example(text)] for name, text in wide.items()}
     raise DataError(
         f"The file is not UTF-8: byte {error.start} (counted from 0) is 0x{raw[error.start]:02x}, and its"
         f' encoding is not certain. {_describe_readings(read)} (in Python, encoding="...").'
     )
+
+
+def _describe_encoding(name: str, example: str) -> str:
+    named = name.replace("windows", "Windows")
+    return (
+        f"The file is not UTF-8. It is read as {named}, with words such as {example!r}."
+        " Add --encoding NAME if they are wrong."
+    )
+
+
+def _read_east_asian(raw: bytes) -> dict[str, str]:
+    """Read a file in the encodings of China, Japan and Korea in which nearly all letters are everyday ones.
+
+    Each of these sorts its letters by use, so that a wrong encoding gives many rare ones.
+    """
+    read = {}
+    for codec, (everyday, scripts) in _EAST_ASIAN.items():
+        try:
+            text = raw.decode(codec)
+        except UnicodeDecodeError:
+            continue
+        letters = [mark for mark in text if mark > "\x7f" and mark.isalpha() and not _is_neutral(mark)]
+        n_everyday = sum(everyday(mark.encode(codec)) for mark in letters)
+        is_written = set(map(_script_of, letters)) <= scripts
+        if len(letters) >= _LEAST_LETTERS and n_everyday >= _EVERYDAY * len(letters) and is_written:
+            read[codec] = text
+    n_hangul = sum(_script_of(mark) == "hangul" for mark in read.get("euc-kr", ""))
+    return {"euc-kr": read["euc-kr"]} if n_hangul >= _MANY_HANGUL else read
+
+
+def _script_of(letter: str) -> str:
+    if "\u3040" <= letter <= "\u30ff":
+        return "kana"
+    return (
+        "hangul" if "\uac00" <= letter <= "\ud7a3" else "han" if "\u4e00" <= letter <= "\u9fff" else "other"
+    )
+
+
+def _is_neutral(letter: str) -> bool:
+    """Whether a letter is a wide Latin one, or repeats the one before."""
+    return letter == "々" or "\uff21" <= letter <= "\uff5a"
+
+
+def _find_example(text: str) -> str:
+    """The longest of the first words beyond ASCII."""
+    return max(_EAST_ASIAN_WORD.findall(text)[:100], key=len)[:30]
 
 
 def _prefer_marks(raw: bytes, read: dict[str, list[str]]) -> dict[str, list[str]]:
