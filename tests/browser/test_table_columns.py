@@ -92,7 +92,12 @@ def test_the_columns_open_first_and_every_choice_shows_in_the_preview(
     overlaps = """() => [...document.querySelectorAll(".lw-table-scroll, .lw-table td, .lw-table th")]
       .filter((cell) => cell.scrollWidth > cell.clientWidth + 1).map((cell) => cell.innerText)"""
     assert page.evaluate(overlaps) == []
-    page.get_by_role("button", name="Start").click()
+    page.get_by_text("How the data were read").click()
+    said = page.get_by_text("Columns are separated by commas.")
+    said.wait_for()
+    start = page.get_by_role("button", name="Start")
+    assert said.bounding_box()["y"] < start.bounding_box()["y"] < page.evaluate("innerHeight")
+    start.click()
     page.wait_for_selector("dialog", state="detached")
     page.wait_for_function("() => !document.querySelector('.lw-question').innerText.includes('plan')")
     assert names_in(page, ".lw-question") == ["age", "income", "zip", "bonus", "code"]

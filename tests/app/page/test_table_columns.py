@@ -94,6 +94,8 @@ def test_the_columns_with_two_rows(opened):
     assert fields == {name: columns[name]["values"][0] for name in fields}
     assert found["first"]["name"] == columns["person"]["values"][0]
     assert (found["facts"], found["backup"], found["has_side_table"]) == ("", None, False)
+    assert "Columns are separated by commas." in found["reading"]
+    assert not any("'person'" in note for note in found["reading"]), "the line of the column says it"
     answer(session, 3)
     found = ask(presenter, "table").body
     assert (found["facts"], found["backup"]) == ("3 answers", "people.csv-before.linkwise")

@@ -17,7 +17,7 @@ from linkwise.wording import shorten
 
 LONGEST_VALUE = 600  # characters of a cell in the preview
 # reasons of proposals that are about no single column
-TABLE_WIDE = ("text_by", "merge_variants", "missing", "where", "transpose")
+TABLE_WIDE = ("text_by", "merge_variants", "missing", "where", "transpose", "series_by")
 
 
 def find_project(content: PageContent) -> Project:
@@ -57,6 +57,7 @@ def describe_columns(content: PageContent) -> dict[str, Any]:
             for one in content.offer.list_tasks()
         ],
         "notes": [one.reason for one in table.proposals if one.option in TABLE_WIDE],
+        "reading": [note for note in project.rows.notes if note not in table.column_notes],
         "has_side_table": content.view.items.side is not None,
         "first": first,
         "second": second,

@@ -34,6 +34,7 @@ const TABLE = {
     column("batch", "number", "ignore", ["1", "2"], { is_unique: true }),
   ],
   notes: [],
+  reading: [],
   has_side_table: false,
   first: { row: 0, name: "P1", text: "a lamp", fields: [field("price", "5", 0.2), field("maker", "Ada")] },
   second: { row: 4, name: "P2", text: "a chair", fields: [field("price", "7", 0.9), field("maker", "Ada")] },

@@ -12,6 +12,7 @@ import {
 import { createButton, setEnabled } from "./controls.js";
 import { createNotice, openDialog } from "./dialog.js";
 import { h, setText } from "./dom.js";
+import { createReading } from "./help_dialog.js";
 import { renderPair } from "./items.js";
 import { endSentence, formatCount, formatPercent } from "./wording.js";
 
@@ -100,7 +101,12 @@ class ColumnTable {
       .map((note) => endSentence(`${note[0].toUpperCase()}${note.slice(1)}`))
       .join(" ");
     body.replaceChildren(
-      h("p", { class: "lw-soft" }, [INTRODUCTION, notes].filter(Boolean).join(" ")),
+      h(
+        "div",
+        { class: "lw-reading" },
+        h("p", { class: "lw-soft" }, [INTRODUCTION, notes].filter(Boolean).join(" ")),
+        table.reading.length ? createReading(table.reading) : null,
+      ),
       ...this.#createTools(),
       region,
       h(

@@ -75,16 +75,21 @@ export function openHelp(page) {
     ),
   );
   if (!notes.length) return;
-  body.append(
+  body.append(createReading(notes));
+}
+
+/**
+ * How the data were read, to be opened.
+ * @param {string[]} notes
+ */
+export const createReading = (notes) =>
+  h(
+    "details",
+    {},
+    h("summary", {}, "How the data were read"),
     h(
-      "details",
-      {},
-      h("summary", {}, "How the data were read"),
-      h(
-        "ul",
-        { class: "lw-notes" },
-        notes.map((note) => h("li", {}, note)),
-      ),
+      "ul",
+      { class: "lw-notes" },
+      notes.map((note) => h("li", {}, note)),
     ),
   );
-}

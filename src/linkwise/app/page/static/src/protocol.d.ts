@@ -328,6 +328,8 @@ export interface TableColumns {
   /** What the answers follow comes first. */
   tasks: ColumnTask[];
   notes: string[];
+  /** How the file was read, apart from what the columns say. */
+  reading: string[];
   has_side_table: boolean;
   first: Item;
   second: Item;
