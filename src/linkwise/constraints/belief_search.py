@@ -296,8 +296,7 @@ class _Search:
             inside = np.ix_(nodes, nodes)
             net, strength = self.net[inside], 10 * self.net[inside].round(9) + self.kernel[inside].round(6)
             walk, size, across, near = native.cut_largest_tree(strength, net, self.inverse[inside])
-            able = (np.minimum(size, len(nodes) - size) >= 2) & (across <= WEAK_CUT)
-            able = np.flatnonzero(able)
+            able = np.flatnonzero((np.minimum(size, len(nodes) - size) >= 2) & (across <= WEAK_CUT))
             able = able[(across - near)[able].round(9).argsort(kind="stable")]
             for at in able[:CUTS_TRIED].tolist():
                 one = np.sort(nodes[walk[at : at + size[at]]])
