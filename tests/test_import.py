@@ -29,6 +29,36 @@ def test_constraints_need_no_scikit_learn():
     assert run(code).strip() == "False"
 
 
+ASK = """
+import sys
+from runpy import run_module
+sys.argv = ["linkwise", "ask", "rows.csv", "--json"]
+try:
+    run_module("linkwise", run_name="__main__")
+except SystemExit:
+    print("sklearn" in sys.modules)
+"""
+OPEN_PAGE = """
+import sys
+from pathlib import Path
+from linkwise.app.page.opening import present_project
+from linkwise.app.project.method_choice import MethodChoice
+from linkwise.data.reading import Reading
+from linkwise.app.project.project import open_project
+project = open_project(Path("rows.csv"), Path("rows.linkwise"), Reading(), MethodChoice())
+assert present_project(project).state()["question"]
+print("sklearn" in sys.modules)
+"""
+
+
+@pytest.mark.parametrize("code", [ASK, OPEN_PAGE], ids=["command", "page"])
+def test_the_first_question_needs_no_scikit_learn(code, tmp_path, monkeypatch):
+    """It takes half of the time in which a command begins."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "rows.csv").write_text("a,b\n" + "".join(f"{i},{i % 3}.5\n" for i in range(30)))
+    assert run(code).split()[-1] == "False"
+
+
 @pytest.mark.parametrize("name", lw.__all__)
 def test_public_names_are_found_where_they_are_defined(name):
     thing = getattr(lw, name)

@@ -52,10 +52,19 @@ class Method(NamedTuple):
     is_refitted: bool = False
     with_codes: bool = False
     uses_pairs: bool = False
+    asking: str = ""
+    """Module and class of what a session needs of a learner, where that loads no scikit-learn."""
 
     def load(self) -> Any:
         """Import the class."""
         return getattr(import_module(self.module), self.class_name)
+
+    def load_learner(self) -> Any:
+        """Import what a session needs of a learner: the class, or what asks in it."""
+        if not self.asking:
+            return self.load()
+        module, _, name = self.asking.rpartition(".")
+        return getattr(import_module(module), name)
 
 
 N_CLUSTERS = Option("--clusters", "n_clusters", "number of clusters")
@@ -106,7 +115,11 @@ def _search(class_name: str, module: str, summary: str) -> Method:
 
 METHODS = (
     _learner(
-        "kin", "KIN", "learn.kin.kin", "Finds the number of clusters, with the fewest questions on average."
+        "kin",
+        "KIN",
+        "learn.kin.kin",
+        "Finds the number of clusters, with the fewest questions on average.",
+        asking="linkwise.learn.kin.kin_learner.KINLearner",
     ),
     _learner(
         "cobras",

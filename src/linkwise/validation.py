@@ -1,4 +1,7 @@
-"""Check the arguments of estimators: rows, constraints, random_state."""
+"""Check the arguments of estimators: rows, constraints, random_state.
+
+scikit-learn takes most of the time in which a command begins, so it is loaded only where it is used.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
-from sklearn.base import BaseEstimator
-from sklearn.utils import check_array, check_random_state
-from sklearn.utils.validation import has_fit_parameter, validate_data
 
 from linkwise.constraints.constraints import Constraints
 from linkwise.errors import ConstraintWarning, DataError, short_repr
 from linkwise.wording import count_noun
 
+FLOATS = [np.float64, np.float32]
 MAX_VALUE = 1e150  # squares of larger values overflow, squares of smaller differences vanish
 
 
@@ -26,18 +27,25 @@ def resolve_seed(random_state: int | np.random.RandomState | None) -> int:
     """Return one integer for any random_state that scikit-learn accepts."""
     if isinstance(random_state, (int, np.integer)):
         return int(random_state)
+    from sklearn.utils import check_random_state
+
     return int(check_random_state(random_state).randint(2**31 - 1))
+
+
+def is_estimator(model: object) -> bool:
+    """Whether an object is an estimator as scikit-learn has them."""
+    return hasattr(model, "get_params") and not isinstance(model, type)
 
 
 def predicts_under_constraints(model: object) -> bool:
     """Whether a model is a clusterer that takes constraints, asks nothing, and assigns new rows."""
+    from sklearn.utils.validation import has_fit_parameter
+
     asks = has_fit_parameter(model, "oracle")
     return hasattr(model, "predict") and has_fit_parameter(model, "constraints") and not asks
 
 
-def check_rows(
-    X: Any, estimator: BaseEstimator | None = None, *, sparse: bool = False, reset: bool = True
-) -> Any:
+def check_rows(X: Any, estimator: Any = None, *, sparse: bool = False, reset: bool = True) -> Any:
     """Convert rows to C-contiguous floats, or CSR with sorted indices.
 
     An error names what cannot be clustered. The estimator gets its ``n_features_in_``, or with
@@ -57,10 +65,27 @@ def check_rows(
             f"X is sparse, but dense data is required by {name}. Pass X.toarray(), or set sparse_output=False"
             " in the step before, such as OneHotEncoder."
         )
+    rows = X if estimator is None and _is_plain(X) else _convert(X, estimator, reset=reset)
+    if issparse(rows):
+        rows = _to_canonical(rows)
+    _check_finite(rows, " Or pass linkwise.read(X), which fills gaps." if _is_frame(X) else "")
+    _check_range(rows)
+    return rows
+
+
+def _is_plain(X: object) -> bool:
+    """Whether X is a table of floats already, which needs no conversion."""
+    return type(X) is np.ndarray and X.ndim == 2 and X.size > 0 and X.flags.c_contiguous and X.dtype in FLOATS
+
+
+def _convert(X: Any, estimator: Any, *, reset: bool) -> Any:
+    """Convert rows by scikit-learn; an error names what is no number."""
+    from sklearn.utils.validation import check_array, validate_data
+
     check = check_array if estimator is None else partial(validate_data, estimator, reset=reset)
     form: dict[str, Any] = {"accept_sparse": "csr"} if issparse(X) else {"order": "C"}
     try:
-        rows = check(X, dtype=[np.float64, np.float32], ensure_all_finite=False, **form)
+        rows = check(X, dtype=FLOATS, ensure_all_finite=False, **form)
     except (TypeError, ValueError, OverflowError) as error:
         if "Complex data" in str(error):
             raise DataError("X: Complex data not supported. Pass numpy.hstack([X.real, X.imag]).") from None
@@ -86,10 +111,6 @@ def check_rows(
         raise TypeError(
             f"{wrong} The argument must be a table of numbers, or of strings that are numbers."
         ) from None
-    if issparse(rows):
-        rows = _to_canonical(rows)
-    _check_finite(rows, " Or pass linkwise.read(X), which fills gaps." if _is_frame(X) else "")
-    _check_range(rows)
     return rows
 
 
@@ -281,3 +302,11 @@ def _compare_rows(X: Any, pairs: NDArray[np.int64]) -> NDArray[np.bool_]:
             here = (X[i] == X[j]).all(axis=1)
         same[start : start + _PAIRS_AT_ONCE] = here
     return same
+
+
+def refuse_more_than_rows(n_clusters: int, n_rows: int) -> None:
+    """Raise if `n_clusters` is above the number of rows."""
+    if n_clusters > n_rows:
+        raise DataError(
+            f"n_samples={n_rows} should be >= n_clusters={n_clusters}. Pass more rows, or use fewer clusters."
+        )

@@ -128,7 +128,8 @@ def test_every_learner_comes_back_from_its_description(name):
     kind = getattr(lw, name)
     for learner in (kind(), kind(random_state=7)):
         built = registry.build_learner(describe_learner(learner), 2)
-        assert type(built) is kind
+        assert isinstance(learner, type(built))  # or what asks in it
+        assert describe_learner(built) == describe_learner(learner)
         assert built.get_params() == learner.get_params()
 
 

@@ -5,6 +5,7 @@ import pytest
 
 import linkwise as lw
 from linkwise.errors import InfeasibleConstraintsError, SessionError
+from linkwise.learn.kin.kin_learner import KINLearner
 from linkwise.session.journal.events import Example
 from linkwise.session.session import Session
 from linkwise.session.state.session_state import SessionState
@@ -211,7 +212,7 @@ def test_an_undo_that_is_interrupted_while_the_learner_prepares_is_not_stored(tm
     path = keep(begin(), tmp_path / "s")
     with Session.open(path, X, cobras()) as session:
         with monkeypatch.context() as patch:
-            patch.setattr(lw.KIN, "prepare", interrupt)
+            patch.setattr(KINLearner, "prepare", interrupt)
             with pytest.raises(KeyboardInterrupt):
                 session.undo(1)
         assert kinds(session) == ["learner"]

@@ -18,12 +18,13 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from linkwise.cluster import points
 from linkwise.constraints.closure import format_chain, shortest_contradiction
 from linkwise.constraints.constraints import Constraints, constraint_score
-from linkwise.errors import DataError, InfeasibleConstraintsError
+from linkwise.errors import InfeasibleConstraintsError
 from linkwise.types import Labels, Progress
 from linkwise.validation import (
     check_constraints,
     check_rows,
     refuse_constraints_as_y,
+    refuse_more_than_rows,
     refuse_weights,
     resolve_seed,
 )
@@ -260,14 +261,6 @@ def count_clusters(X: Any, n_clusters: int) -> int:
             stacklevel=3,
         )
     return distinct
-
-
-def refuse_more_than_rows(n_clusters: int, n_rows: int) -> None:
-    """Raise if `n_clusters` is above the number of rows."""
-    if n_clusters > n_rows:
-        raise DataError(
-            f"n_samples={n_rows} should be >= n_clusters={n_clusters}. Pass more rows, or use fewer clusters."
-        )
 
 
 def _count_distinct_rows(X: Any, enough: int) -> int:

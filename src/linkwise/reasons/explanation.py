@@ -11,9 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
-from sklearn.exceptions import NotFittedError
-from sklearn.pipeline import Pipeline
 
 from linkwise.cluster.trees.tree import Tree
 from linkwise.constraints.checks import is_missing, is_sequence, list_labels, list_names
@@ -27,7 +24,7 @@ from linkwise.reasons.rule_set import RuleSet
 from linkwise.reasons.rules import Name, as_dict, make_rules
 from linkwise.reasons.sentences import describe_rules, draw_rules, headline
 from linkwise.reasons.small_tree import MOST_ROWS, grow_small_tree
-from linkwise.validation import check_constraints_fit, check_rows, resolve_seed
+from linkwise.validation import check_constraints_fit, check_rows, is_estimator, resolve_seed
 from linkwise.wording import count_noun, shorten
 
 if TYPE_CHECKING:
@@ -221,7 +218,7 @@ def explain(
     │  └─ no:  cluster 1 (54 rows, 49 right)
     └─ no:  cluster 0 (50 rows)
     """
-    if isinstance(X, BaseEstimator):
+    if is_estimator(X):
         raise TypeError(
             f"X is a {type(X).__name__}, but the clustering comes first. Call explain(clustering, X)."
         )
@@ -278,7 +275,7 @@ def explain(
 # ---------------------------------------------------------------- checks
 def last_step(clustering: Any) -> Any:
     """The clusterer at the end of a pipeline; anything else as it is."""
-    return clustering[-1] if isinstance(clustering, Pipeline) else clustering
+    return clustering[-1] if is_estimator(clustering) and hasattr(clustering, "steps") else clustering
 
 
 def _refuse_swapped(clustering: Any, X: Any) -> None:
@@ -372,7 +369,9 @@ def read_labels(clustering: Any, n_rows: int | None = None) -> NDArray[Any]:
 def _list_labels(clustering: Any, n_rows: int | None) -> NDArray[Any]:
     """The labels as they are given, some of which may be missing."""
     clustering = last_step(clustering)
-    if isinstance(clustering, BaseEstimator) and not hasattr(clustering, "labels_"):
+    if is_estimator(clustering) and not hasattr(clustering, "labels_"):
+        from sklearn.exceptions import NotFittedError
+
         raise NotFittedError(f"This {type(clustering).__name__} instance is not fitted yet. Call fit first.")
     given = getattr(clustering, "labels_", clustering)
     if not isinstance(given, Iterable):

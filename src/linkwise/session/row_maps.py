@@ -114,6 +114,7 @@ def _turn_towards(places: NDArray[np.float64], start: NDArray[np.float64]) -> ND
 
 
 FIT_ROWS = 100_000  # with more rows, the axes are fitted to a sample of this size
+MOST_EXACT = 1000  # columns; with more, axes are approximate
 
 
 class Projection(NamedTuple):
@@ -128,8 +129,6 @@ class Projection(NamedTuple):
 
 def project_on_components(X: NDArray[Any]) -> Projection:
     """Find the first two principal components; above 100 000 rows the axes are those of a sample."""
-    from sklearn.decomposition import PCA
-
     rows = X
     if len(X) > FIT_ROWS:
         rows = X[np.random.default_rng(0).choice(len(X), FIT_ROWS, replace=False)]
@@ -138,7 +137,25 @@ def project_on_components(X: NDArray[Any]) -> Projection:
     if not np.ptp(rows, axis=0).any():
         places[:, :n_axes] = X[:, :n_axes]
         return Projection(places, (0.0, 0.0))
-    found = PCA(n_axes, random_state=0).fit(rows)
-    places[:, :n_axes] = found.transform(X)
-    first, second = [*found.explained_variance_ratio_.tolist(), 0.0][:2]
+    axes, shares = (_find_axes if rows.shape[1] <= MOST_EXACT else _approximate_axes)(rows, n_axes)
+    places[:, :n_axes] = (X - rows.mean(axis=0)) @ axes.T
+    first, second = [*shares.tolist(), 0.0][:2]
     return Projection(places, (first, second))
+
+
+def _find_axes(rows: NDArray[Any], n_axes: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The first axes, each with its largest number above 0, and the shares of the variance along them."""
+    around = rows - rows.mean(axis=0, dtype=np.float64)
+    around /= float(np.abs(around).max())  # squares might leave the range of a float otherwise
+    variance, axes = np.linalg.eigh(around.T @ around)
+    axes, shares = axes.T[: -n_axes - 1 : -1], variance[: -n_axes - 1 : -1].clip(0) / variance.clip(0).sum()
+    largest = np.take_along_axis(axes, np.abs(axes).argmax(axis=1)[:, None], axis=1)
+    return axes * np.sign(largest), shares
+
+
+def _approximate_axes(rows: NDArray[Any], n_axes: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The same by random projections, for many columns."""
+    from sklearn.decomposition import PCA  # slow to load
+
+    found = PCA(n_axes, random_state=0).fit(rows)
+    return found.components_, found.explained_variance_ratio_

@@ -8,6 +8,7 @@ import pytest
 
 import linkwise as lw
 from linkwise.constraints.constraints import Constraints
+from linkwise.learn.kin.kin_learner import KINLearner
 from linkwise.session.session import Session
 from linkwise.wording import answer_word
 
@@ -238,7 +239,7 @@ def test_join_with_kin_says_how_certain_each_row_is(fruit, tmp_path, linkwise):
 
 def test_join_prepares_no_learner_where_the_session_was_closed(fruit, tmp_path, linkwise, monkeypatch):
     linkwise("ask", fruit.path, said="s\nq\n")
-    monkeypatch.setattr(lw.KIN, "prepare", lambda *_, **__: pytest.fail("the learner prepares"))
+    monkeypatch.setattr(KINLearner, "prepare", lambda *_, **__: pytest.fail("the learner prepares"))
     target = tmp_path / "joined.csv"
     assert linkwise("export", fruit.path, "--join", target).exit_code == 0
     rows = list(csv.DictReader(target.read_text().splitlines()))

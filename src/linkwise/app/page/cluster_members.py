@@ -11,7 +11,6 @@ from linkwise.app.page.cards import RowView
 from linkwise.app.page.content import ClusterSummary, PageContent
 from linkwise.app.page.requests import RefusedRequest
 from linkwise.app.project.cluster_search import create_matcher
-from linkwise.cluster.kmeans.pckmeans import PCKMeans
 
 MOST_MEMBERS = 100_000  # listed at once: the least certain ones
 MOST_MOVED = 5000  # rows at once: a request has at most 64 KiB
@@ -80,6 +79,8 @@ def halve_cluster(content: PageContent, cluster: ClusterSummary) -> dict[str, An
     if cluster.done or len(np.unique(X, axis=0)) < 2:
         reason = "all its rows are known to belong together" if cluster.done else "its rows are all alike"
         raise RefusedRequest("bad", f"This cluster cannot be split, because {reason}.")
+    from linkwise.cluster.kmeans.pckmeans import PCKMeans  # loads scikit-learn, which takes half a second
+
     dear = DEAR * float(_measure_distance(X).mean())
     model = PCKMeans(2, w=dear, n_init=3, random_state=0).fit(X, constraints=known)
     if model.n_clusters_ < 2:

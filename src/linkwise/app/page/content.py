@@ -223,9 +223,11 @@ class PageContent:
 
     def agreement(self) -> float | None:
         """Return the adjusted Rand index of clusters and classes; None without classes."""
-        from sklearn.metrics import adjusted_rand_score
+        if self._classes is None:
+            return None
+        from sklearn.metrics import adjusted_rand_score  # slow to load
 
-        return None if self._classes is None else float(adjusted_rand_score(self._classes, self.labels))
+        return float(adjusted_rand_score(self._classes, self.labels))
 
     def has_rules(self) -> bool:
         """Whether rules, or words, can describe the clusters."""

@@ -139,9 +139,11 @@ def _build_learner(method: Method, parameters: dict[str, Any], choice: MethodCho
     given = _given_values(method, choice)
     if "estimator" in given:
         _check_estimator(given["estimator"])
-    _build_checked(method, given)
+    if given:
+        _build_checked(method, given)
     learner = build_learner({"name": method.class_name, "parameters": {**parameters, **given}})
-    learner.set_params(**_unstored(method, given))  # which `build_learner` leaves out
+    if unstored := _unstored(method, given):  # which `build_learner` leaves out
+        learner.set_params(**unstored)
     built: Learner = learner
     return built
 

@@ -63,7 +63,6 @@ from linkwise.app.project.options import (
 )
 from linkwise.app.project.origin import origin_of
 from linkwise.app.project.row_labels import divide_groups
-from linkwise.cluster.base import refuse_more_than_rows
 from linkwise.constraints.constraints import Constraints
 from linkwise.data import Encoded, Items, Rows, Table
 from linkwise.data.column_survey import measure_shares
@@ -79,6 +78,7 @@ from linkwise.session.journal.registry import estimates_confidence
 from linkwise.session.journal.schema import HEADER_BYTES, is_of_session
 from linkwise.session.session import Session
 from linkwise.types import Progress
+from linkwise.validation import refuse_more_than_rows
 from linkwise.wording import count_noun, quote_command
 
 SUFFIX = ".linkwise"

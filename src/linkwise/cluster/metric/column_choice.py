@@ -16,7 +16,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 from scipy.special import expit
 
 from linkwise.cluster.metric.differences import Array, Pairs, feature_spreads
@@ -123,6 +122,7 @@ def _fit_weights(differences: Array, mean: Array, is_together: Array) -> Array:
 
 def _fit(differences: Array, is_together: Array) -> Array:
     """The intercept, and the weight of each column, which lowers the chance that two rows belong together."""
+    from scipy.optimize import minimize  # slow to load
 
     def objective(parameters: Array) -> tuple[float, Array]:
         weights = parameters[1:]

@@ -25,7 +25,6 @@ import numpy as np
 from numpy.polynomial.chebyshev import chebvander
 from numpy.typing import NDArray
 from scipy.linalg import blas, lapack
-from scipy.optimize import brentq
 
 from linkwise import native, parallel
 from linkwise.learn.kin.calibration import Sharpness, raise_table, share_chances
@@ -161,6 +160,8 @@ def expect_classes(known: Known, n_classes: float) -> float:
 
     low, high = np.log(reached), np.log(n_classes)
     if low < high and surplus(high) > 0:
+        from scipy.optimize import brentq  # slow to load
+
         high = brentq(surplus, low, high) if surplus(low) < 0 else low
     return float(np.exp((FIRST_GUESS * np.log(n_classes) + n_answers * high) / (FIRST_GUESS + n_answers)))
 

@@ -56,14 +56,14 @@ def describe_learner(learner: Learner) -> dict[str, Any]:
             f"{short_repr(learner)} is not a learner. Pass one, for example COBRAS(random_state=0)."
         )
     kind = type(learner)
-    ours = kind.__module__.startswith("linkwise.")
+    name = registry.name_learner(kind) or f"{kind.__module__}.{kind.__qualname__}"
     parameters = {name: _stored_value(name, value) for name, value in _parameters(learner).items()}
     state = parameters.get("random_state")
     if state is not None and not isinstance(state, (int, np.integer)):
         parameters["random_state"] = None  # the seed that was drawn from it is stored instead
     return {
-        "name": kind.__name__ if ours else f"{kind.__module__}.{kind.__qualname__}",
-        "parameters": to_json_value(parameters, f"the parameters of {kind.__name__}"),
+        "name": name,
+        "parameters": to_json_value(parameters, f"the parameters of {name.rpartition('.')[2]}"),
     }
 
 

@@ -37,6 +37,12 @@ MOST_NAME = 300  # characters shown of a class of another library
 MOST_TEXT = 100  # characters of a text parameter, all of which are names
 
 
+def name_learner(kind: type) -> str | None:
+    """The name of a class, or of what asks in it, if it is one of the registry."""
+    path = f"{kind.__module__}.{kind.__qualname__}"
+    return next((name for name, m in LEARNERS.items() if path in (f"{m.module}.{name}", m.asking)), None)
+
+
 def is_described(value: object) -> bool:
     """Whether a value from a file has the form of a class with parameters."""
     return (
@@ -76,18 +82,19 @@ def build_learner(described: dict[str, Any], n_columns: int | None = None) -> An
 def estimates_confidence(described: dict[str, Any]) -> bool:
     """Whether the learner that a session file describes can tell how certain the cluster of each row is."""
     name = described["name"]
-    return name not in LEARNERS or hasattr(LEARNERS[name].load(), "confidence")
+    return name not in LEARNERS or hasattr(LEARNERS[name].load_learner(), "confidence")
 
 
 def _build(method: Method, parameters: dict[str, Any], n_columns: int | None) -> Any:
     """Build one estimator of the registry; check its parameters by name and value."""
-    kind = method.load()
+    kind = method.load_learner()
     given = drop_machine_parameters(parameters)
     unknown = sorted(given.keys() - signature(kind).parameters.keys())
     if unknown:
         raise ValueError(f"{method.class_name} has no parameter {unknown[0][:MOST_TEXT]!r}")
     estimator = kind(**{key: _value(key, value, n_columns) for key, value in given.items()})
-    estimator._validate_params()
+    if hasattr(estimator, "_validate_params"):
+        estimator._validate_params()
     return estimator
 
 
