@@ -1,4 +1,4 @@
-"""KIN as an estimator: fit, and predict by the nearest rows. `linkwise.learn.kin.kin_learner` is the method."""
+"""KIN as an estimator, with fit and predict. `linkwise.learn.kin.kin_learner` is the method itself."""
 
 from __future__ import annotations
 
