@@ -229,7 +229,8 @@ def _is_neutral(letter: str) -> bool:
 
 def _find_example(text: str) -> str:
     """The longest of the first words beyond ASCII."""
-    return max(_EAST_ASIAN_WORD.findall(text)[:100], key=len)[:30]
+    words: list[str] = _EAST_ASIAN_WORD.findall(text)[:100]
+    return max(words, key=len)[:30]
 
 
 def _prefer_marks(raw: bytes, read: dict[str, list[str]]) -> dict[str, list[str]]:
