@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 
 import linkwise as lw
+from app.page.test_column_tasks import write_contacts
 from commands import linkwise, no_screen
 from linkwise.app.page.presented_items import present_session
 from linkwise.errors import DataMismatchError, SessionError
@@ -181,3 +182,17 @@ def test_the_page_shows_all_columns_and_the_rules_name_them():
     assert session.items is rows
     first = present_session(session).state()["question"]["first"]
     assert {field["name"] for field in first["fields"]} == {"price", "shop", "sent"}
+
+
+def test_records_of_the_same_things_are_linked_unasked(tmp_path):
+    write_contacts(tmp_path / "contacts.csv")
+    contacts = pd.read_csv(tmp_path / "contacts.csv")
+    with lw.Session(contacts) as session:
+        assert session.learner["name"] == "RecordLinkage"
+        assert session.learner["parameters"]["random_state"] == 0
+        session.answer("same")
+        session.save(tmp_path / "c.linkwise")
+    with lw.Session.open(tmp_path / "c.linkwise", contacts) as session:
+        assert session.learner["name"] == "RecordLinkage"
+    assert lw.Session(lw.read(contacts), lw.KIN()).learner["name"] == "KIN"
+    assert lw.Session(orders()).learner["name"] == "KIN"

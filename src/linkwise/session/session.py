@@ -44,6 +44,7 @@ from linkwise.validation import check_rows
 __all__ = ["OpenQuestion", "Screen", "Session", "Status"]
 
 DEFAULT_LEARNER = {"name": "KIN", "parameters": {"random_state": 0}}
+LINKER = {"name": "RecordLinkage", "parameters": {"random_state": 0}}  # for records of the same things
 
 
 class Session:
@@ -60,7 +61,8 @@ class Session:
         fingerprint of the data, not the values, and how a frame is read.
     learner : Learner, optional
         The learner that chooses the questions, for example ``COBRAS(random_state=0)``;
-        by default ``KIN(random_state=0)``.
+        by default ``KIN(random_state=0)``, or ``RecordLinkage(random_state=0)`` where `linkwise.read` finds
+        that many rows are records of the same things.
     id : str, optional
         The column of a frame that names the rows, or the name of its index.
     ids : sequence of str, optional
@@ -118,11 +120,12 @@ class Session:
             ids, items = read.ids if ids is None else ids, read if items is None else items
         rows, rate = check_rows(X), check_rates(error_rate)
         check_items(items, len(rows))
-        learner = build_learner(DEFAULT_LEARNER) if learner is None else learner
+        table = None if read is None else read.table
+        if learner is None:
+            learner = build_learner(LINKER if table is not None and table.has_copies else DEFAULT_LEARNER)
         meta = describe_session(rows, learner, source or {}, rate)
         self._load(Store.new(meta, check_ids(ids, len(rows))))
         self._data.items = items
-        table = None if read is None else read.table
         self._state.start(learner, rows, begin_settings(meta), progress, table)
 
     def _load(self, store: Store) -> None:

@@ -77,9 +77,8 @@ def choose_by_table(choice: MethodChoice, table: Table) -> MethodChoice:
     distance. Raises UsageError if an option names a column that the table does not have.
     """
     check_columns(choice, table)
-    are_records = any((one.option, one.value) == ("text_by", "letters") for one in table.proposals)
     are_linked = not {methods.ORIGIN.parameter, methods.SAME.parameter}.isdisjoint(choice.parameters)
-    if choice.name is None and (are_linked or (are_records and not choice.parameters)):
+    if choice.name is None and (are_linked or (table.has_copies and not choice.parameters)):
         choice = replace(choice, name=RECORDS)
     holds_words = any(column.role in ("category", "document", "text") for column in table.columns)
     is_of_numbers = choice.name == RECORDS and not choice.parameters and not holds_words

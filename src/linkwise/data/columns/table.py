@@ -185,6 +185,11 @@ class Table:
             return "image"
         return "text" if "document" in roles else "series" if roles & {"sample", "curve"} else "record"
 
+    @property
+    def has_copies(self) -> bool:
+        """Whether many rows seem to be records of the same things, as the values suggested."""
+        return any((one.option, one.value) == ("text_by", "letters") for one in self.proposals)
+
     @cached_property
     def roles(self) -> dict[str, Role]:
         """Role of each column, by name."""
