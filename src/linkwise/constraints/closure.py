@@ -19,7 +19,8 @@ def find_components(n_rows: int, must_link: Pairs) -> NDArray[np.int64]:
     """Find the component of every row under the must-links, numbered in the order of their first rows."""
     if len(must_link) == 0:
         return np.arange(n_rows, dtype=np.int64)
-    return native.join_pairs(np.ascontiguousarray(must_link, dtype=np.int64), n_rows)
+    found = native.join_pairs(np.ascontiguousarray(must_link, dtype=np.int64), n_rows)
+    return found.view(np.int64)  # C's long long, of the same size, would print its type
 
 
 def shortest_chain(n_rows: int, must_link: Pairs, first: int, second: int) -> tuple[int, ...]:
