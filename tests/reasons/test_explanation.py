@@ -14,7 +14,6 @@ from sklearn.exceptions import NotFittedError
 
 import linkwise as lw
 from linkwise.data import encode, from_frame
-from linkwise.reasons import small_tree
 from linkwise.reasons.clauses import Between
 
 
@@ -179,21 +178,32 @@ def test_any_fitted_clusterer_will_do():
     assert str(lw.explain(model, X)) == str(lw.explain(model.labels_, X))
 
 
-def test_large_data_are_described_by_a_sample_and_said_so(monkeypatch):
-    monkeypatch.setattr(small_tree, "MOST_ROWS", 200)
-    from linkwise.reasons import explanation
-
-    monkeypatch.setattr(explanation, "MOST_ROWS", 200)
+def test_large_data_are_described_by_a_sample_and_said_so():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(5000, 3))
     labels = (X[:, 0] > 0).astype(int) + 2 * (X[:, 1] > 2.0)
-    found = lw.explain(labels, X)
-    assert found.approximation is not None
+    found = lw.explain(labels, X, n_sample=200)
+    assert found.approximation == "the tree grew on a sample of about 200 rows"
     assert "Approximate" in str(found)
     assert found.fidelity > 0.9
     assert sum(rule.n_rows for rule in found.rules) == 5000
     assert all(cluster.rules for cluster in found.clusters if cluster.n_rows > 50)
-    assert str(found) == str(lw.explain(labels, X))
+    assert str(found) == str(lw.explain(labels, X, n_sample=200))
+
+
+def test_all_rows_are_taken_on_request():
+    X = np.random.default_rng(0).normal(size=(30_001, 1))
+    labels = (X[:, 0] > 0.5).astype(int)
+    assert lw.explain(labels, X).approximation == "the tree grew on a sample of about 30000 rows"
+    found = lw.explain(labels, X, n_sample=None)
+    assert found.approximation is None
+    assert found.fidelity == 1
+
+
+@pytest.mark.parametrize("wrong", [0, -1, 2.5, "all", True])
+def test_a_sample_has_a_number_of_rows(wrong):
+    with pytest.raises(ValueError, match=r"n_sample=.* is not a number of rows\. Pass an integer"):
+        lw.explain([0, 1], [[0.0], [1.0]], n_sample=wrong)
 
 
 # ---------------------------------------------------------------- forms

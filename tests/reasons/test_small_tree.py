@@ -13,7 +13,9 @@ from linkwise.reasons.small_tree import grow_small_tree, prune_tree, sample_rows
 
 def grown(X, codes, **settings):
     return grow_small_tree(
-        X, codes, **{"nominal": (), "max_leaves": 50, "fidelity": 1.0, "seed": 0, **settings}
+        X,
+        codes,
+        **{"nominal": (), "max_leaves": 50, "fidelity": 1.0, "n_sample": 10**6, "seed": 0, **settings},
     )
 
 

@@ -42,7 +42,7 @@ class RuleSet:
     max_leaves : int
         Largest number of rules that were tried.
     approximation : str or None
-        What was not computed exactly: above 100 000 rows the tree grows on a sample. Counts, recall,
+        What was not computed exactly: of many rows the tree grows on a sample. Counts, recall,
         precision and fidelity are of all rows.
     notes : tuple of str
         What was left out or chosen when the table was read.

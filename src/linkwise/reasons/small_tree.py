@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from linkwise.cluster.trees.tree import Condition, Path, Tree, build_tree
 
-MOST_ROWS = 100_000  # that a tree grows on
 SMALL = 0.01  # share of the rows up to which a cluster may go without a rule
 
 
@@ -30,15 +29,16 @@ def grow_small_tree(
     nominal: tuple[int, ...],
     max_leaves: int,
     fidelity: float,
+    n_sample: int,
     seed: int,
 ) -> Tree:
     """Grow the smallest tree found that gives the share `fidelity` of the rows their code.
 
     All codes 0, 1, ... are used, and the values of `nominal` columns have no order. `max_leaves` bounds
     the tree before it is pruned: if no tree of that size reaches `fidelity`, the result is the smallest
-    tree that is as good as the largest.
+    tree that is as good as the largest. Of more rows than `n_sample` it grows on a sample.
     """
-    rows, weight = sample_rows(codes, MOST_ROWS, seed)
+    rows, weight = sample_rows(codes, n_sample, seed)
     grown = _grow_tree(X[rows], codes[rows], weight, nominal, max_leaves)
     reached = np.zeros((len(grown.tests), int(codes.max()) + 1))
     np.add.at(reached, (grown.apply(X), codes), 1.0)
