@@ -26,7 +26,7 @@ from bench.papers.cobras_measured import LEARNERS, gather
 from bench.papers.cobras_repetitions import keep_repetitions, missing_cells
 from bench.papers.cobras_rivals import (
     POOL_FIELDS,
-    RIVALS,
+    RIVAL_FILES,
     measure_pool,
     measure_rival,
     rival_entries,
@@ -153,14 +153,14 @@ def rivals(options: argparse.Namespace) -> int:
         questions = options.questions or (QUESTIONS if learner == "COBS" else NPU_QUESTIONS)
         cells = fold_cells(tasks, [learner], options.repetitions, FOLDS, questions)
         run_cells(
-            folder / RIVALS[learner],
+            folder / RIVAL_FILES[learner],
             FIELDS,
             missing_cells(folder, cells, rival_entries, reuse=options.reuse),
             bind_place(measure_rival, where, pools),
             uses=rival_entries,
             **common,
         )
-        keep_repetitions(folder, [RIVALS[learner]])
+        keep_repetitions(folder, [RIVAL_FILES[learner]])
     print(f"{', '.join(options.learners)}: {options.repetitions} repetitions. Now run cobras_protocol.")
     return 0
 
@@ -263,7 +263,9 @@ def main(arguments: list[str] | None = None) -> int:
             sub.add_argument("--quick", action="store_true", help="1 repetition, 50 questions")
             sub.add_argument("--report", action="store_true", help="run nothing; report what was measured")
         elif command is rivals:
-            sub.add_argument("--learners", nargs="+", choices=RIVALS, default=RIVALS, metavar="NAME")
+            sub.add_argument(
+                "--learners", nargs="+", choices=RIVAL_FILES, default=RIVAL_FILES, metavar="NAME"
+            )
             sub.add_argument("--tasks", nargs="+", metavar="TASK", help="tasks [default: all that are there]")
             sub.add_argument(
                 "--questions", type=int, metavar="N", help="[default: 250 for COBS, 100 for NPU]"

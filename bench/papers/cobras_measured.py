@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from bench.papers.cobras_repetitions import keep_repetitions
-from bench.papers.cobras_rivals import RIVALS
+from bench.papers.cobras_rivals import PRINTED_NPU, RIVAL_FILES, RIVALS
 from bench.papers.cobras_runs import CURVE, TIMED
 from bench.suites.cell_store import Row, read_rows
 from bench.suites.comparison import rank_aligned_scores
@@ -20,13 +20,18 @@ LEARNERS = (*COBRA, "COBRAS", *PRINTED, "COBRAS.authors()")
 PROGRAM = tuple(f"{name} (program)" for name in (*COBRA, "COBRAS"))
 METHODS = (*COBRA, *RIVALS, "COBRAS")
 """As the paper compares them."""
+NPU_MPCKMEANS = {"NPU + MPCKMeans": PRINTED_NPU}
 VERSIONS: Mapping[str, Mapping[str, str]] = {
-    "letter": dict(zip((*COBRA, "COBRAS"), PRINTED, strict=True)),
+    "letter": dict(zip((*COBRA, "COBRAS"), PRINTED, strict=True)) | NPU_MPCKMEANS,
     "default": {},
-    "authors": dict(zip((*COBRA, "COBRAS"), PROGRAM, strict=True)),
+    "authors": dict(zip((*COBRA, "COBRAS"), PROGRAM, strict=True)) | NPU_MPCKMEANS,
 }
 """For each version the learners that stand for the methods, if they are called otherwise."""
-FILES = {"protocol.csv": LEARNERS, "program.csv": PROGRAM, **{RIVALS[name]: (name,) for name in RIVALS}}
+FILES = {
+    "protocol.csv": LEARNERS,
+    "program.csv": PROGRAM,
+    **{file: (name,) for name, file in RIVAL_FILES.items()},
+}
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,8 @@
 """The rivals of the COBRAS paper in its protocol: active COBS, and NPU with MPCKMeans and with COSC.
 
 Active COBS is the printed one, over one pool of 931 clusterings of a task. NPU gets the number of classes, as
-in the paper; the clusterers that it fits are ours, with few starts.
+in the paper; the clusterers that it fits are ours, with few starts. ``NPU.paper()`` fits the printed
+MPCKMeans, and stands for NPU with MPCKMeans beside the printed COBRAS.
 """
 
 from __future__ import annotations
@@ -27,6 +28,9 @@ RIVALS = {
     "NPU + COSC": "rival_npu_cosc.csv",
 }
 """The file of the cells of each, so that they can run side by side."""
+PRINTED_NPU = "NPU.paper()"
+RIVAL_FILES = {**RIVALS, PRINTED_NPU: "rival_npu_paper.csv"}
+"""The same with the printed one of a rival that also runs with our changes."""
 REFITTED: dict[str, Callable[[int], Any]] = {
     "NPU + MPCKMeans": lambda seed: MPCKMeans(n_init=2, random_state=seed),
     "NPU + COSC": lambda seed: COSC(n_init=2, n_runs=1, random_state=seed),
@@ -40,8 +44,10 @@ def measure_rival(cell: Cell, place: Place) -> Row:
     fold = read_fold(cell, place.source)
     if cell[1] == "COBS":
         return ask_all(ActiveCOBS.paper(random_state=fold.seed), fold, pool_of(cell[0], place))
-    estimator = REFITTED[cell[1]](fold.seed)
     n_clusters = len(set(fold.task.y.tolist()))
+    if cell[1] == PRINTED_NPU:
+        return ask_all(NPU.paper(n_clusters, random_state=fold.seed), fold)
+    estimator = REFITTED[cell[1]](fold.seed)
     return ask_all(NPU(n_clusters, estimator=estimator, random_state=fold.seed), fold)
 
 
@@ -70,7 +76,8 @@ def rival_entries(cell: Cell) -> tuple[str, ...]:
     """Return where a cell of a rival enters linkwise."""
     if cell[1] == "COBS":
         return "build_pool", "linkwise.select.ranking", "ActiveCOBS", "linkwise.learn.run", "TruthOracle"
-    return "NPU", cell[1].removeprefix("NPU + "), "linkwise.learn.run", "TruthOracle"
+    clusterer = "MPCKMeans" if cell[1] == PRINTED_NPU else cell[1].removeprefix("NPU + ")
+    return "NPU", clusterer, "linkwise.learn.run", "TruthOracle"
 
 
 # ---------------------------------------------------------------- the pools of COBS

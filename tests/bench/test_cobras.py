@@ -11,7 +11,7 @@ from bench.papers.cobras_claims import check_claims
 from bench.papers.cobras_measured import COBRA, LEARNERS, METHODS, PROGRAM, Measured, gather
 from bench.papers.cobras_protocol import write_report
 from bench.papers.cobras_repetitions import keep_repetitions, missing_cells
-from bench.papers.cobras_rivals import RIVALS, measure_rival
+from bench.papers.cobras_rivals import PRINTED_NPU, RIVAL_FILES, measure_rival
 from bench.papers.cobras_runs import CURVE, FIELDS, entries, find_tasks, fold_cells, measure, whole_cells
 from bench.papers.cobs_runs import Place
 from bench.peers import cobras as program
@@ -48,7 +48,7 @@ def rows_of(path):
 
 def measured(ari, seconds=None, tasks=("a", "b"), repetitions=1):
     """Means when every task has the given ARI by learner; the others were not run."""
-    learners = [*LEARNERS, *PROGRAM, *RIVALS]
+    learners = [*LEARNERS, *PROGRAM, *RIVAL_FILES]
     shape = len(tasks), len(learners)
     values = np.full((*shape, Q), np.nan)
     times, counts = np.full(shape, np.nan), np.zeros(shape, dtype=int)
@@ -100,11 +100,12 @@ def test_claims_where_cobra_leads(version):
 
 @pytest.mark.slow(nightly=True)
 def test_claims_where_cobras_leads():
-    rivals = {"COBS": 0.3, "NPU + MPCKMeans": 0.2, "NPU + COSC": 0.4}
+    rivals = {"COBS": 0.3, "NPU + MPCKMeans": 0.2, PRINTED_NPU: 0.2, "NPU + COSC": 0.4}
     seconds = {
         "COBRA-10.paper()": 11.0,
         "COBRA-25.paper()": 2.0,
         "NPU + MPCKMeans": 9.0,
+        PRINTED_NPU: 9.0,
         "NPU + COSC": 20.0,
         "COBS": 0.1,
     }
@@ -143,6 +144,12 @@ def test_a_rival_on_few_tasks_decides_nothing():
     found = claims(m)
     assert {found[name] for name in ("cobs", "cobs-slow")} == {"not testable"}
     assert "COBS on 1 of 1 tasks" in str(check_claims(m))
+
+
+def test_the_printed_cobras_is_compared_with_the_printed_npu():
+    m = measured(flat(0.5, 0.5, 0.5, 0.6, **{"NPU + MPCKMeans": 0.7, PRINTED_NPU: 0.4}))
+    verdicts = [claims(m, version)["npu-mpckmeans"] for version in range(3)]
+    assert verdicts == ["holds", "does not", "holds"]
 
 
 def test_every_claim_is_checked():
@@ -201,7 +208,7 @@ def test_only_whole_repetitions_and_the_last_row_of_a_cell_count(tmp_path):
     append_cells(path, "a", "COBRAS", 1, range(3), 0.3)
     append_cells(path, "a", "COBRAS", 2, range(2), 0.1)
     append_cells(path, "b", "COBRAS", 0, range(3), 0.7, questions=6)
-    append_cells(tmp_path / RIVALS["COBS"], "a", "COBS", 0, range(3), 0.2, questions=2)
+    append_cells(tmp_path / RIVAL_FILES["COBS"], "a", "COBS", 0, range(3), 0.2, questions=2)
     m = gather(tmp_path, ["a", "b"], [10, 20], 5)
     at = m.learners.index("COBRAS")
     assert m.repetitions[:, at].tolist() == [2, 0]
@@ -258,7 +265,7 @@ def test_protocol_writes_curves_ranks_tasks_and_claims(tmp_path, monkeypatch, ca
 @pytest.mark.slow(nightly=True)
 def test_the_report_has_all_methods_and_draws_the_figures(tmp_path):
     pytest.importorskip("matplotlib")
-    m = measured(flat(0.5, 0.5, 0.54, 0.6, **dict.fromkeys(RIVALS, 0.3)), tasks=("iris", "yeast"))
+    m = measured(flat(0.5, 0.5, 0.54, 0.6, **dict.fromkeys(RIVAL_FILES, 0.3)), tasks=("iris", "yeast"))
     printed = write_report(m, tmp_path, plot=True)
     assert "NPU + COSC" in printed
     ranks = rows_of(tmp_path / "aligned_ranks.csv")
@@ -270,7 +277,7 @@ def test_the_report_has_all_methods_and_draws_the_figures(tmp_path):
 
 @pytest.mark.slow(nightly=True)
 @pytest.mark.usefixtures("small")
-@pytest.mark.parametrize("learner", RIVALS)
+@pytest.mark.parametrize("learner", RIVAL_FILES)
 def test_rivals_ask_about_training_rows_only(tmp_path, monkeypatch, learner):
     asked = []
     monkeypatch.setattr(cobras_rivals, "TruthOracle", partial(Watched, asked))
@@ -289,7 +296,7 @@ def test_rivals_are_run_on_small_tasks_first(tmp_path, monkeypatch):
     )
     options = ["--learners", "COBS", "NPU + COSC", "--repetitions", "2", "--out", str(tmp_path)]
     assert cobras.main(["rivals", *options]) == 0
-    assert [name for name, _ in given] == ["pools.csv", RIVALS["COBS"], RIVALS["NPU + COSC"]]
+    assert [name for name, _ in given] == ["pools.csv", RIVAL_FILES["COBS"], RIVAL_FILES["NPU + COSC"]]
     assert given[0][1] == [("first",), ("yeast",)]
     assert given[1][1] == fold_cells(["first", "yeast"], ["COBS"], 2, 10, 250)
     assert given[2][1] == fold_cells(["first", "yeast"], ["NPU + COSC"], 2, 10, 100)

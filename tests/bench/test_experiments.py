@@ -85,7 +85,7 @@ CELLS = {
     "noise_team": [noise.team_entries(("", *way, "0")) for way in WAYS],
     "noise_acc": [noise.entries(("", learner)) for learner in noise.LONG],
     "cobras_protocol": [cobras_runs.entries(("", learner)) for learner in cobras_runs.LEARNERS],
-    "cobras_rivals": [cobras_rivals.rival_entries(("", learner)) for learner in cobras_rivals.RIVALS],
+    "cobras_rivals": [cobras_rivals.rival_entries(("", learner)) for learner in cobras_rivals.RIVAL_FILES],
     "bckm": [bckm.entries(("", "", method)) for method in (*bckm.METHODS, *bckm.RIVALS)],
     "bckm_rivals": [bckm.entries(("", "", method)) for method in bckm.RIVALS],
     "clusilc": [clusilc_runs.entries(("", method)) for method in clusilc_runs.METHODS],
