@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 import sqlite3
+import tarfile
 import zipfile
 
 import numpy as np
@@ -113,6 +114,30 @@ def test_a_file_is_what_its_content_says(tmp_path):
     for name in ("page.html", "page.csv", "page.xls"):
         page = "\ufeff\n<!DOCTYPE html><html><table><tr><td>1</td></tr></table></html>"
         assert "The file is a web page. Open it in" in refusal(written(tmp_path, name, page))
+
+
+def test_an_archive_of_rows_is_refused_with_the_way_out(tmp_path):
+    pictures = {f"in/p{n}.JPG": b"x" for n in range(3)} | {"Thumbs.db": b"x" * 99, "list.pdf": b"x" * 99}
+    message = refusal(written(tmp_path, "pictures.zip", as_zip(pictures)))
+    assert "holds 3 pictures and no table. Unpack it, and pass the folder." in message
+    texts = {f"t{n}.txt": b"a b c" for n in range(12)}
+    assert "holds 12 texts and no table." in refusal(written(tmp_path, "texts.zip", as_zip(texts)))
+    assert len(read_table(written(tmp_path, "both.zip", as_zip(texts | {"t.csv": CSV})))) == 60
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w:gz") as archive:
+        archive.addfile(tarfile.TarInfo("a.csv"))
+    assert "an archive of files. Unpack it" in refusal(written(tmp_path, "a.tar.gz", out.getvalue()))
+
+
+def test_an_array_of_texts_is_a_column(tmp_path):
+    words = [
+        f"the {'red' if n % 2 else 'blue'} lamp of room {n} is {'old' if n % 3 else 'new'}" for n in range(20)
+    ]
+    table = read_table(written(tmp_path, "words.json", json.dumps(words)), propose=True)
+    assert table.frame["text"].to_list() == words
+    assert table.roles == {"text": "document"}
+    for mixed in ('["a", 1]', '["a", {"b": 1}]'):
+        assert "Element 0 (counted from 0) is a JSON str" in refusal(written(tmp_path, "mixed.json", mixed))
 
 
 def test_a_choice_within_an_archive(tmp_path):

@@ -22,6 +22,7 @@ CURVES = "".join(
     for row in range(40)
 )
 FALLING = "5.1 3.5 1.4 0.2\n4.9 3.0 1.4 0.2\n7.0 3.2 4.7 1.4\n6.4 3.1 4.5 1.5\n4.7 3.3 1.6 0.2\n"
+LOG = "".join(f"2024-01-0{1 + n % 9} 10:0{n % 7}:00,{20 + n % 5},hall {n % 2}\n" for n in range(20))
 IRIS = "5.1,3.5,setosa\n4.9,3.0,setosa\n7.0,3.2,versicolor\n6.4,3.1,versicolor\n4.7,3.3,setosa\n"
 SENTINELS = "co,no2,temp\n" + "".join(
     f"{-200 if row % 9 == 4 else row % 9},{-200 if row % 13 == 5 else 50 + row % 40},{row % 31}\n"
@@ -70,8 +71,8 @@ def test_errors_behind_skipped_lines_name_the_line(tmp_path):
 
 @pytest.mark.parametrize(
     ("content", "n_rows", "columns"),
-    [(BARE, 60, 4), (IRIS, 5, 3), (FALLING, 5, 4)],
-    ids=["bare", "iris", "falling"],
+    [(BARE, 60, 4), (IRIS, 5, 3), (FALLING, 5, 4), (LOG, 20, 3)],
+    ids=["bare", "iris", "falling", "log"],
 )
 def test_a_first_line_of_values_is_a_row(tmp_path, content, n_rows, columns):
     path = written(tmp_path, content)

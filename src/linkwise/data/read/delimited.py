@@ -40,6 +40,8 @@ _LEAST_ROWS = 3  # of a table behind other lines
 LEAST_SAMPLES = 12  # of a curve
 _MOST_CLASSES = 60
 LEAST_WORDS = 4  # of a sentence; a name of a column has fewer
+_DIGIT = re.compile(r"\d+")
+_MOMENT = re.compile(r"\d{1,4}([-/.:]\d{1,2}){2}\.?([ T]\d.*)?")  # a date, with or without a time, or a time
 _SMOOTH = 0.4  # neighbouring samples differ by less than this share of any two
 _GAPS = ("", "?", "na", "nan", "n/a", "null", "none", "-")
 
@@ -102,8 +104,8 @@ def _find_start(records: Sequence[Record]) -> int | None:
 def is_row(first: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     """Whether the first line is certainly a row: its numbers lie among those below, and are no names.
 
-    Names may be numbers that rise, such as years. Texts of a row are found again in other rows, or are
-    sentences among sentences.
+    Names may be numbers that rise, such as years. Texts of a row are found again in other rows, are dates
+    among dates, or sentences among sentences.
     """
     rows = [row for row in rows if len(row) == len(first)]
     if len(rows) < _LEAST_ROWS:
@@ -114,7 +116,7 @@ def is_row(first: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     texts = [at for at in range(len(first)) if at not in numeric and first[at].strip()]
     names = [_read_number(first[at]) for at in numeric if first[at].strip().casefold() not in _GAPS]
     known = [name for name in names if name is not None]
-    again = sum(first[at] in columns[at] or _is_sentence(first[at], columns[at]) for at in texts)
+    again = sum(_is_like(first[at], columns[at]) for at in texts)
     if not numeric:
         has_class = any(first[at] in columns[at] for at in texts)
         return has_class and again == len(texts) == len(first) > 1
@@ -129,6 +131,15 @@ def is_row(first: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     if any("." in first[at] for at in numeric):
         return len(known) > 1 or again == len(texts)
     return again == len(texts)
+
+
+def _is_like(text: str, below: Sequence[str]) -> bool:
+    """Whether a text is found again below, or is a date or a sentence as the texts there are."""
+    if text in below or _is_sentence(text, below):
+        return True
+    form = _DIGIT.sub("0", text.strip())
+    is_moment = _MOMENT.fullmatch(text.strip()) is not None
+    return is_moment and all(_DIGIT.sub("0", other.strip()) == form for other in below)
 
 
 def _is_sentence(text: str, below: Sequence[str]) -> bool:

@@ -91,6 +91,8 @@ def ending_of_text(raw: bytes, name: str) -> str:
     for magic, what in _OTHERS.items():
         if raw.startswith(magic):
             raise DataError(f"The file is {what}")
+    if raw[257:262] == b"ustar":
+        raise DataError("The file is an archive of files. Unpack it, and pass a file or a folder within it.")
     head = raw[:_LOOK]
     is_wide = head[:2] in (b"\xff\xfe", b"\xfe\xff")
     if b"\0" in head and not is_wide:

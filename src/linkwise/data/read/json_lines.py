@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 from collections.abc import Sequence
 
+TEXT = "text"  # the name of the column that texts alone make
+
 
 class JsonTable(NamedTuple):
     """A table from a file of JSON. Integers keep all their digits, and lists stay as they are.
@@ -153,6 +155,7 @@ def _parse_lines(text: str) -> Iterator[dict[str, Any]]:
 
 
 def _parse_array(text: str) -> Iterator[dict[str, Any]]:
+    """The objects of an array; texts alone are a column."""
     try:
         values = json.loads(text, object_pairs_hook=_check_keys)
     except (ValueError, RecursionError) as error:
@@ -160,6 +163,8 @@ def _parse_array(text: str) -> Iterator[dict[str, Any]]:
             f"The file is not JSON: {error}. Write one array of objects, or one object on each line."
         ) from error
     has_escapes = "\\u" in text
+    if values and all(isinstance(value, str) for value in values):
+        values = [{TEXT: value} for value in values]
     for number, value in enumerate(values):
         where = f"Element {number} (counted from 0)"
         if not isinstance(value, dict):

@@ -12,11 +12,14 @@ from pathlib import PurePosixPath
 from typing import IO, Any, NamedTuple
 
 from linkwise.array_archives import READ_BYTES
-from linkwise.data.read.endings import ARCHIVE
+from linkwise.data.read.endings import ARCHIVE, PLAIN
+from linkwise.data.read.picture_files import PICTURES
 from linkwise.errors import DataError
 from linkwise.limits import check_expansion
 from linkwise.wording import join_names, shorten
 
+_LEAST_TEXTS = 10  # fewer may be a table and its description
+_CLUTTER = ("thumbs.db", "desktop.ini")
 COMPRESSED: dict[str, Callable[[IO[bytes]], Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 
 
@@ -62,18 +65,17 @@ def _unpack_member(raw: bytes, member: str | None, known: Sequence[str]) -> Unpa
         files = [info for info in archive.infolist() if not info.is_dir() and not _is_clutter(info.filename)]
         names = [info.filename for info in files]
         tables = [name for name in names if PurePosixPath(name).suffix.lower() in known]
-        if member is not None:
-            if member not in names:
-                raise DataError(
-                    f"The archive has no file {member!r}. Its files are {join_names(map(repr, names), 20)}."
-                    " Use one of them: --sheet NAME"
-                )
-            chosen = member
-        elif not names:
+        if not names:
             raise DataError("The archive holds no file. Pass a table.")
-        else:
-            sizes = {info.filename: info.file_size for info in files}
-            chosen = max(tables or names, key=sizes.__getitem__)
+        if member is None:
+            _refuse_folder(names, tables)
+        elif member not in names:
+            raise DataError(
+                f"The archive has no file {member!r}. Its files are {join_names(map(repr, names), 20)}."
+                " Use one of them: --sheet NAME"
+            )
+        sizes = {info.filename: info.file_size for info in files}
+        chosen = member or max(tables or names, key=sizes.__getitem__)
         with archive.open(files[names.index(chosen)]) as file:
             content = _read_all(file, len(raw))
     notes = []
@@ -87,6 +89,18 @@ def _unpack_member(raw: bytes, member: str | None, known: Sequence[str]) -> Unpa
     return Unpacked(content, chosen, chosen if len(names) > 1 else None, notes)
 
 
+def _refuse_folder(names: Sequence[str], tables: Sequence[str]) -> None:
+    """Raise if most files are pictures or texts, each of which is a row, and none is a table."""
+    if not all(name.lower().endswith(PLAIN) for name in tables):
+        return
+    for what, endings, least in (("pictures", PICTURES, 2), ("texts", (PLAIN, ".md"), _LEAST_TEXTS)):
+        n_rows = sum(name.lower().endswith(endings) for name in names)
+        if n_rows >= least and 2 * n_rows > len(names):
+            raise DataError(
+                f"The archive holds {n_rows} {what} and no table. Unpack it, and pass the folder."
+            )
+
+
 def describe_choice(chosen: str, n_parts: int, others: Sequence[str]) -> str:
     """Say which part of a file is read, and how to read another one."""
     return (
@@ -98,4 +112,4 @@ def describe_choice(chosen: str, n_parts: int, others: Sequence[str]) -> str:
 def _is_clutter(name: str) -> bool:
     """Whether a file of an archive is one that systems write beside the others."""
     path = PurePosixPath(name)
-    return "__MACOSX" in path.parts or path.name.startswith(".")
+    return "__MACOSX" in path.parts or path.name.startswith(".") or path.name.lower() in _CLUTTER
