@@ -15,6 +15,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 import linkwise as lw
 from linkwise import native
 from linkwise.cluster.similarity.co_membership import CoMembership
+from linkwise.cluster.similarity.rounds import Centers, LabelledRows
 from linkwise.cluster.similarity.spaces import (
     Similarities,
     SpaceMeans,
@@ -659,6 +660,23 @@ def test_the_presets_say_what_they_change():
         method = preset.__self__
         assert preset(4).get_params() == method(4).get_params() | expected
         assert preset(4, fallback=True).fallback is True
+
+
+# ---------------------------------------------------------------- new rows
+@pytest.mark.parametrize("form", [np.array, csr_array])
+@pytest.mark.parametrize("n", [30, 300])
+def test_the_rule_keeps_what_is_smaller_and_no_view_of_the_rows(form, n):
+    X, y = blobs(n, spread=3.0)
+    rows, before = form(X), form(X)
+    c = lw.Constraints.sample(y, 300, random_state=0)
+    model = lw.BCKM(3, n_rounds=20, last_starts=1, random_state=0).fit(rows, constraints=c)
+    assert model.n_rounds_ == 20
+    assert isinstance(model._rule.rounds, list if n > 20 * 3 else LabelledRows)
+    expected = model.predict(before)
+    every = [Centers.of(before, labels) for labels in model.hypotheses_.T]
+    assert (model._rule._replace(rounds=every).find(before) == expected).all()
+    rows *= 0
+    assert (model.predict(before) == expected).all()
 
 
 # ---------------------------------------------------------------- bad input

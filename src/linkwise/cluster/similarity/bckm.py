@@ -141,9 +141,9 @@ class BCKM(RoundsClusterer):
     Constraints may be broken although all can be satisfied; with `fallback` the result satisfies at least as
     much weight as plain k-means. If no constraint may be broken, use `COPKMeans`.
 
-    `predict` lets the rounds vote on new rows. For this the centres of all rounds are stored, n_rounds x
-    n_clusters x n_features numbers. Kernels other than
-    "linear" store all similarities, for at most 10 000 rows.
+    `predict` lets the rounds vote on new rows. For this the model stores the centres of all rounds, n_rounds
+    x n_clusters x n_features numbers, or a copy of the rows if that is smaller. Kernels other than "linear"
+    store all similarities, for at most 10 000 rows.
 
     References
     ----------

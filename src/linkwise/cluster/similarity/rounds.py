@@ -22,13 +22,18 @@ from linkwise.cluster.nearest_row import NearestRow
 from linkwise.cluster.similarity.co_membership import CoMembership
 from linkwise.cluster.similarity.spaces import Init, Kernel, Space, Vectors, make_space
 from linkwise.cluster.similarity.votes import VoteShares, count_votes
-from linkwise.cluster.similarity.weak_learner import PairList, list_pairs
+from linkwise.cluster.similarity.weak_learner import PairList, constrained_k_means, list_pairs
 from linkwise.constraints.constraints import Constraints
 from linkwise.rng import rng_at
 from linkwise.types import Labels, Progress
 from linkwise.validation import check_rows
 
 PASSES = 300  # of the k-means that combines the rounds
+_NO_PAIRS = (
+    PairList(np.empty((0, 2), dtype=np.int32), np.empty(0, dtype=np.uint8), np.empty(0)),
+    np.empty(0, dtype=np.int32),  # their order
+    np.empty(0),  # their priorities
+)
 
 
 class Rounds(NamedTuple):
@@ -64,15 +69,37 @@ class Centers(NamedTuple):
         return found
 
 
+class LabelledRows(NamedTuple):
+    """Rows and their clusters in the rounds."""
+
+    X: Any
+    hypotheses: NDArray[Any]
+    """(n, t)"""
+
+    def centers(self) -> Iterator[Centers]:
+        """Compute the centres of one round after the other."""
+        return (Centers.of(self.X, labels) for labels in self.hypotheses.T)
+
+
 class VotingRule(NamedTuple):
     """The rule for new rows: each round assigns them to its nearest centre, and the rounds vote."""
 
-    rounds: list[Centers]
+    rounds: list[Centers] | LabelledRows
+    """The centres of the rounds, or the rows from which they follow, whichever are fewer numbers."""
     votes: VoteShares
+
+    @classmethod
+    def remember(cls, X: Any, rounds: Rounds, k: int, labels: Labels) -> VotingRule:
+        """Keep what the rule needs of the fitted rows and their clusters `labels`."""
+        rows = LabelledRows(X, rounds.hypotheses)
+        is_long = X.size > len(rounds.alphas) * k * X.shape[1]
+        votes = count_votes(rounds.hypotheses, rounds.alphas, labels)
+        return cls(list(rows.centers()) if is_long else rows._replace(X=X.copy()), votes)
 
     def find(self, X: Any) -> Labels:
         """Return the cluster of each row."""
-        return self.votes.nearest_mean(np.column_stack([one.find(X) for one in self.rounds]))
+        rounds = self.rounds.centers() if isinstance(self.rounds, LabelledRows) else self.rounds
+        return self.votes.nearest_mean(np.column_stack([one.find(X) for one in rounds]))
 
 
 def _has_rows(model: RoundsClusterer) -> bool:
@@ -131,8 +158,8 @@ class RoundsClusterer(ConstrainedClusterer):
         elif self.kernel == "linear" and (self.fell_back_ or self.reason_ == "no constraints"):
             self._rule = Centers.of(X, self.labels_)
         elif self.kernel == "linear":
-            rounds = [Centers.of(X, labels) for labels in self.hypotheses_.T]
-            self._rule = VotingRule(rounds, count_votes(self.hypotheses_, self.alphas_, self.labels_))
+            rounds = Rounds(self.hypotheses_, self.alphas_, self.errors_, self.reason_)
+            self._rule = VotingRule.remember(X, rounds, self._start[0], self.labels_)
 
     @available_if(_has_rows)  # type: ignore[untyped-decorator]
     def predict(self, X: ArrayLike) -> Labels:
@@ -228,19 +255,14 @@ def combine_by_stages(rounds: Rounds, k: int, seed: int, n_init: int) -> Iterato
 def run_plain(X: Any, space: Space, k: int, seed: int, n_init: int, max_iter: int = PASSES) -> Labels:
     """Run k-means without constraints in a space; return the best of `n_init` starts."""
     if isinstance(space, Vectors):
-        runs = points.run_lloyd(X, points.draw_starts(X, k, seed, n_init), max_iter=max_iter)
-        labels: Labels = runs.labels[int(runs.inertia.argmin())]
+        lloyd = points.run_lloyd(X, points.draw_starts(X, k, seed, n_init), max_iter=max_iter)
+        labels: Labels = lloyd.labels[int(lloyd.inertia.argmin())]
         return labels
-    found = []
-    for number in range(n_init):
-        means, before = space.choose_centers(k, rng_at(seed, number), "k-means++"), None
-        for _ in range(max_iter):
-            labels = space.two_nearest(means).best
-            if before is not None and (labels == before).all():
-                break
-            means, before = space.update_means(labels, means), labels
-        found.append((means.spread, labels))
-    return max(found, key=lambda run: run[0])[1]
+    starts = (space.choose_centers(k, rng_at(seed, number), "k-means++") for number in range(n_init))
+    found = [
+        constrained_k_means(space, start, *_NO_PAIRS, max_iter, convergence="stable") for start in starts
+    ]
+    return max(found, key=lambda run: run.spread).labels
 
 
 def prefer_more_satisfied(labels: Labels, than: Labels, constraints: Constraints) -> Labels | None:

@@ -43,8 +43,8 @@ class WeakClustering(NamedTuple):
     """The clustering of one run of constrained k-means."""
 
     labels: Labels
-    broken: NDArray[np.uint8]
-    """(s,) 1 where it breaks a constraint."""
+    broken: NDArray[np.bool_]
+    """(s,) whether it breaks each constraint."""
     loss: float
     """Priority of what it breaks, as a share of all."""
     spread: float
@@ -111,7 +111,11 @@ def constrained_k_means(
         omitted = None if full_distances else space.square_lengths()
         return _run_pass_by_pass(space, means, pairs, plan, convergence, omitted, refill)
     return WeakClustering(
-        passes.labels.astype(np.int32), passes.broken, passes.loss, passes.spread, passes.number
+        passes.labels.astype(np.int32),
+        passes.broken.view(np.bool_),
+        passes.loss,
+        passes.spread,
+        passes.number,
     )
 
 
@@ -141,8 +145,9 @@ def _run_pass_by_pass(
             break
         known.add(seen)
         means = space.update_means(labels, means)
-        loss = float(plan.share[broken.astype(bool)].sum())
-        now = WeakClustering(labels, broken, loss, means.spread, n_passes)
+        is_broken = broken.view(np.bool_)
+        loss = float(plan.share[is_broken].sum())
+        now = WeakClustering(labels, is_broken, loss, means.spread, n_passes)
         if convergence == "first rise" and before is not None and not now.spread > before.spread:
             return before
         if best is None or (now.loss, -now.spread) < (best.loss, -best.spread * (1 + ROUND_OFF)):

@@ -1,7 +1,9 @@
 // Constrained k-means with priorities (Okabe and Yamada 2018, Algorithm 2), all passes of a run in one call.
 //
-// Pairs lie in the order of their priorities, and what a pass needs of a row in 8 bytes (for fewer than 256
-// clusters): a pass waits for memory only where rows of pairs are looked up.
+// Only pairs that name a row for the first time choose labels. They are the same in all passes of a run, so they are
+// listed once; a pass then looks at all pairs for what is broken. What a pass needs of a row lies in 8 bytes (for fewer
+// than 256 clusters), and it waits for memory only where rows of pairs are looked up.
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <unordered_set>
@@ -19,11 +21,10 @@ namespace {
 
 inline constexpr double kRoundOff = 1e-12;  // two passes may reach the same clusters under other numbers
 
-// All that a pass needs of a row; a label of kNone: none yet.
+// All that a pass needs of a row, whose label is the nearest centre unless a pair chooses another.
 template <typename L>
 struct Seat {
-    static constexpr L kNone = std::numeric_limits<L>::max();
-    float square;  // rounded up or down: see Pairs::nearer
+    float square;  // rounded up or down: see name_rows
     L best, second, label;
 };
 
@@ -32,7 +33,7 @@ struct PutSeat {
     Seat<L>* seats;
     double* square;
     void operator()(int64_t row, int64_t nearest, int64_t next, double least) const {
-        seats[row] = {static_cast<float>(least), static_cast<L>(nearest), static_cast<L>(next), Seat<L>::kNone};
+        seats[row] = {static_cast<float>(least), static_cast<L>(nearest), static_cast<L>(next), static_cast<L>(nearest)};
         square[row] = least;
     }
 };
@@ -230,50 +231,64 @@ class Similarities {
     std::vector<double> inner_;
 };
 
-// The constraints, the highest priority first.
-struct Pairs {
-    std::vector<int32_t> ends;  // s x 2
-    std::vector<uint8_t> must;
-    std::vector<double> share;
-    int64_t last = 0;  // from here on both rows of each pair certainly stand in earlier pairs
+// A pair that names a row for the first time.
+struct Naming {
+    int32_t fresh, other;  // the first of both rows is fresh if `both` are
+    bool both, must;
 };
 
-// Clusters of rows: pair by pair, then all others. Returns the priority of what is broken.
+// The constraints in any order, and those that choose labels, the highest priority first.
+struct Pairs {
+    const int32_t* ends;   // m x 2
+    const uint8_t* must;   // m
+    const double* share;   // m
+    int64_t m;
+    std::vector<Naming> namings;
+};
+
+// Chooses the labels of all rows that pairs name.
 template <typename L>
-double assign_pairs(const Pairs& pairs, Seat<L>* seats, const double* square, int64_t n, L* labels, uint8_t* broken) {
-    constexpr L none = Seat<L>::kNone;
-    const int64_t m = static_cast<int64_t>(pairs.must.size());
+void name_rows(const std::vector<Naming>& namings, Seat<L>* seats, const double* square) {
     const auto nearer = [&](int32_t i, int32_t j) {  // as far is nearer: the first one is the lower row
         const float a = seats[i].square, b = seats[j].square;
         return a != b ? a < b : square[i] <= square[j];
     };
-    const auto other_than = [](const Seat<L>& seat, L label) { return seat.best != label ? seat.best : seat.second; };
-    double loss = 0;
-    for (int64_t q = 0; q < pairs.last; ++q) {
-        if (q + 16 < m) {
-            __builtin_prefetch(&seats[pairs.ends[2 * q + 32]]);
-            __builtin_prefetch(&seats[pairs.ends[2 * q + 33]]);
+    constexpr size_t kAhead = 16;
+    for (size_t q = 0; q < namings.size(); ++q) {
+        if (q + kAhead < namings.size()) {
+            __builtin_prefetch(&seats[namings[q + kAhead].fresh]);
+            __builtin_prefetch(&seats[namings[q + kAhead].other]);
         }
-        const int32_t i = pairs.ends[2 * q], j = pairs.ends[2 * q + 1];
-        Seat<L> &a = seats[i], &b = seats[j];
-        const bool joined = pairs.must[q];
-        if (a.label == none && b.label == none) {
-            if (joined) a.label = b.label = nearer(i, j) ? a.best : b.best;
-            else if (a.best != b.best) a.label = a.best, b.label = b.best;
-            else if (nearer(i, j)) a.label = a.best, b.label = b.second;
-            else b.label = b.best, a.label = a.second;
-        } else if (b.label == none) {
-            b.label = joined ? a.label : other_than(b, a.label);
-        } else if (a.label == none) {
-            a.label = joined ? b.label : other_than(a, b.label);
-        }
-        broken[q] = (a.label == b.label) != joined;  // no label changes any more
-        loss += broken[q] ? pairs.share[q] : 0.0;
+        const Naming pair = namings[q];
+        Seat<L> &a = seats[pair.fresh], &b = seats[pair.other];
+        if (!pair.both) a.label = pair.must ? b.label : (a.best != b.label ? a.best : a.second);
+        else if (pair.must) a.label = b.label = nearer(pair.fresh, pair.other) ? a.best : b.best;
+        else if (a.best == b.best) nearer(pair.fresh, pair.other) ? b.label = b.second : a.label = a.second;
     }
-    for (int64_t i = 0; i < n; ++i) labels[i] = seats[i].label == none ? seats[i].best : seats[i].label;
-    for (int64_t q = pairs.last; q < m; ++q)
-        broken[q] = (labels[pairs.ends[2 * q]] == labels[pairs.ends[2 * q + 1]]) != static_cast<bool>(pairs.must[q]);
-    for (int64_t q = pairs.last; q < m; ++q) loss += broken[q] ? pairs.share[q] : 0.0;
+}
+
+// One bit for each pair: whether labels break it.
+using Bits = std::vector<uint64_t>;
+
+// Marks the pairs that labels break; returns their priority.
+template <typename L>
+double find_broken(const Pairs& pairs, const L* labels, Bits& broken, Crew& crew) {
+    constexpr int64_t kWords = 256;  // of a task
+    const int64_t words = static_cast<int64_t>(broken.size());
+    crew.run((words + kWords - 1) / kWords, [&](int64_t c, int) {
+        for (int64_t w = c * kWords; w < std::min(words, (c + 1) * kWords); ++w) {
+            const int64_t first = w * 64, count = std::min<int64_t>(64, pairs.m - first);
+            uint64_t word = 0;
+            for (int64_t b = 0; b < count; ++b) {
+                const int32_t* pair = pairs.ends + 2 * (first + b);
+                word |= static_cast<uint64_t>((labels[pair[0]] == labels[pair[1]]) != (pairs.must[first + b] != 0)) << b;
+            }
+            broken[w] = word;
+        }
+    });
+    double loss = 0;
+    for (int64_t w = 0; w < words; ++w)
+        for (uint64_t word = broken[w]; word != 0; word &= word - 1) loss += pairs.share[w * 64 + std::countr_zero(word)];
     return loss;
 }
 
@@ -315,7 +330,7 @@ enum Convergence { kRepeat, kStable, kFirstRise };
 template <typename L>
 struct Pass {
     std::vector<L> labels;
-    std::vector<uint8_t> broken;
+    Bits broken;
     double loss = 0, spread = 0;
     int number = 0;  // 0: none
 };
@@ -323,15 +338,18 @@ struct Pass {
 // Passes until they converge, or until the last one.
 template <typename L, typename Space>
 Pass<L> run_passes(Space& space, int64_t n, int64_t k, const Pairs& pairs, int max_passes, Convergence convergence,
-                   int patience) {
+                   int patience, int threads) {
+    Crew crew(useful_threads(threads, 8 * pairs.m));
     std::unique_ptr<Seat<L>[]> seats(new Seat<L>[static_cast<size_t>(n)]);
     std::unique_ptr<double[]> square(new double[static_cast<size_t>(n)]);
     std::unordered_set<uint64_t> known;
-    Pass<L> found, now{std::vector<L>(static_cast<size_t>(n)), std::vector<uint8_t>(pairs.must.size())};
+    Pass<L> found, now{std::vector<L>(static_cast<size_t>(n)), Bits(static_cast<size_t>((pairs.m + 63) / 64))};
     for (now.number = 1; now.number <= max_passes; ++now.number) {
         space.find_two_nearest(seats.get(), square.get());
-        now.loss = assign_pairs(pairs, seats.get(), square.get(), n, now.labels.data(), now.broken.data());
+        name_rows(pairs.namings, seats.get(), square.get());
+        for (int64_t i = 0; i < n; ++i) now.labels[i] = seats[i].label;
         if (!known.insert(digest(now.labels)).second) break;
+        now.loss = find_broken(pairs, now.labels.data(), now.broken, crew);
         const Spread spread = space.update_means(now.labels.data());
         now.spread = spread.value;
         if (convergence == kFirstRise && found.number > 0 && !(now.spread > found.spread)) break;
@@ -363,31 +381,30 @@ void check_run(const Ends& ends, const Vector<uint8_t>& must, const Vector<int32
     check_range("order", order, 0, m - 1);
 }
 
-Pairs sort_pairs(const int32_t* ends, const uint8_t* must, const double* share, const int32_t* order, int64_t m,
-                 int64_t n) {
-    Pairs pairs{std::vector<int32_t>(static_cast<size_t>(2 * m)), std::vector<uint8_t>(static_cast<size_t>(m)),
-                std::vector<double>(static_cast<size_t>(m))};
-    const bool is_dense = m > 4 * n;  // else most pairs name a row for the first time
-    if (!is_dense) pairs.last = m;
-    std::vector<uint8_t> named(static_cast<size_t>(is_dense ? n : 0));
+Pairs list_namings(const int32_t* ends, const uint8_t* must, const double* share, const int32_t* order, int64_t m,
+                   int64_t n) {
+    Pairs pairs{ends, must, share, m, {}};
+    pairs.namings.reserve(static_cast<size_t>(std::min(m, n)));
+    std::vector<uint8_t> named(static_cast<size_t>(n));
     for (int64_t q = 0; q < m; ++q) {
-        const int32_t s = order[q];
-        pairs.ends[2 * q] = ends[2 * s], pairs.ends[2 * q + 1] = ends[2 * s + 1];
-        pairs.must[q] = must[s], pairs.share[q] = share[s];
-        for (const int32_t row : {pairs.ends[2 * q], pairs.ends[2 * q + 1]})
-            if (is_dense && !named[row]) named[row] = 1, pairs.last = q + 1;
+        if (q + 16 < m) __builtin_prefetch(&ends[2 * order[q + 16]]);
+        const int32_t s = order[q], i = ends[2 * s], j = ends[2 * s + 1];
+        if (named[i] && named[j]) continue;
+        const bool both = !named[i] && !named[j];
+        pairs.namings.push_back({named[i] ? j : i, named[i] ? i : j, both, must[s] != 0});
+        named[i] = named[j] = 1;
     }
     return pairs;
 }
 
 // (labels, broken, loss, spread, number of the pass).
 template <typename L>
-AnyPass release_pass(const Pass<L>& pass, const int32_t* order) {
-    const size_t n = pass.labels.size(), m = pass.broken.size();
+AnyPass release_pass(const Pass<L>& pass, size_t m) {
+    const size_t n = pass.labels.size();
     Result<L> labels(static_cast<int64_t>(n));
     Result<uint8_t> broken(static_cast<int64_t>(m));
     std::copy(pass.labels.begin(), pass.labels.end(), labels.get());
-    for (size_t q = 0; q < m; ++q) broken.get()[order[q]] = pass.broken[q];
+    for (size_t q = 0; q < m; ++q) broken.get()[q] = pass.broken[q / 64] >> q % 64 & 1;
     return {labels.release({n}), broken.release({m}), pass.loss, pass.spread, pass.number};
 }
 
@@ -399,11 +416,11 @@ AnyPass vector_passes(Matrix<T> X, Matrix<double> centers, Vector<double> mean, 
     {
         GilRelease release;
         const int64_t n = X.shape(0), k = centers.shape(0);
-        const Pairs pairs = sort_pairs(ends.data(), must.data(), share.data(), order.data(), order.shape(0), n);
+        const Pairs pairs = list_namings(ends.data(), must.data(), share.data(), order.data(), order.shape(0), n);
         Vectors<T, L> space(X.data(), n, X.shape(1), k, centers.data(), mean.data(), threads);
-        found = run_passes<L>(space, n, k, pairs, max_passes, static_cast<Convergence>(convergence), patience);
+        found = run_passes<L>(space, n, k, pairs, max_passes, static_cast<Convergence>(convergence), patience, threads);
     }
-    return release_pass(found, order.data());
+    return release_pass(found, static_cast<size_t>(ends.shape(0)));
 }
 
 template <typename L>
@@ -414,11 +431,11 @@ AnyPass similarity_passes(Matrix<double> K, Matrix<double> to_mean, Vector<doubl
     {
         GilRelease release;
         const int64_t n = K.shape(0), k = within.shape(0);
-        const Pairs pairs = sort_pairs(ends.data(), must.data(), share.data(), order.data(), order.shape(0), n);
+        const Pairs pairs = list_namings(ends.data(), must.data(), share.data(), order.data(), order.shape(0), n);
         Similarities<L> space(K.data(), n, k, to_mean.data(), within.data(), threads);
-        found = run_passes<L>(space, n, k, pairs, max_passes, static_cast<Convergence>(convergence), patience);
+        found = run_passes<L>(space, n, k, pairs, max_passes, static_cast<Convergence>(convergence), patience, threads);
     }
-    return release_pass(found, order.data());
+    return release_pass(found, static_cast<size_t>(ends.shape(0)));
 }
 
 // Labels of one byte for fewer than 256 clusters, and of two bytes for more.
