@@ -102,24 +102,24 @@ class BeliefMoves {
     // Compute the scores of all nodes in a cluster, which may be empty.
     void take_up(int64_t cluster) {
         const double *sums = &sums_[cluster * n_], size = static_cast<double>(size_[cluster]);
-        double* raised = &raised_[cluster * n_];
         for (int64_t i = 0; i < n_; ++i) {
             const bool is_in = label_[i] == cluster;
             const double score = (is_in ? 1.0 : 0.0) - sums[i] / diagonal_[i];
             const bool is_none = size == 0 || (is_in && size == 1) || score <= 0;
             const double found = is_none ? 0 : std::pow(score, r_.power);
-            total_[i] += found - raised[i];
-            raised[i] = found;
+            double& raised = raised_[i * n_ + cluster];
+            total_[i] += found - raised;
+            raised = found;
         }
         if (!t_.pairs) return;
         const double* chances = &pair_sums_[cluster * n_];
-        double* odds = &odds_[cluster * n_];
         for (int64_t i = 0; i < n_; ++i) {
             const double others = std::max(1.0, size - (label_[i] == cluster ? 1 : 0));
             const double mean = std::min(chances[i] / others, 1 - 1e-6);
             const double found = size == 0 ? 0 : mean / (1 - mean);
-            all_odds_[i] += found - odds[i];
-            odds[i] = found;
+            double& odds = odds_[i * n_ + cluster];
+            all_odds_[i] += found - odds;
+            odds = found;
         }
     }
 
@@ -164,9 +164,9 @@ class BeliefMoves {
     void look_at_all(int64_t node) {
         meet(node);
         highest_[node] = kNever;
+        const double* raised = &raised_[node * n_];
         for (int64_t c = 0; c < n_; ++c)
-            if (raised_[c * n_ + node] > highest_[node] && is_free(node, c))
-                highest_[node] = raised_[c * n_ + node], at_[node] = c;
+            if (raised[c] > highest_[node] && is_free(node, c)) highest_[node] = raised[c], at_[node] = c;
         forget();
     }
 
@@ -182,8 +182,8 @@ class BeliefMoves {
         int64_t place = 0;
         for (int j = 0; j < 2; ++j) {
             const int64_t c = j == 0 ? left : to;
-            if (size_[c] > 0 && label_[node] != c && !is_met[j] && raised_[c * n_ + node] > most)
-                most = raised_[c * n_ + node], place = c;
+            if (size_[c] > 0 && label_[node] != c && !is_met[j] && raised_[node * n_ + c] > most)
+                most = raised_[node * n_ + c], place = c;
         }
         if (most >= highest_[node])
             highest_[node] = most, at_[node] = place;
@@ -208,7 +208,7 @@ class BeliefMoves {
         } else {
             const double by_rows = trust_ / (total_[node] + rest_), by_pairs = (1 - trust_) / all_odds_[node];
             for (const int64_t c : active_) {
-                const double mixed = by_rows * raised_[c * n_ + node] + by_pairs * odds_[c * n_ + node];
+                const double mixed = by_rows * raised_[node * n_ + c] + by_pairs * odds_[node * n_ + c];
                 if (mixed > most && is_free(node, c)) most = mixed, found = c;
             }
         }
@@ -222,7 +222,7 @@ class BeliefMoves {
         return std::log((1 - r_.doubt) * chance + r_.doubt / static_cast<double>(k_ + 1));
     }
     double log_chance(int64_t node, int64_t cluster) const {
-        const int64_t at = cluster * n_ + node;
+        const int64_t at = node * n_ + cluster;
         return log_chance(node, raised_[at], mixes_ ? odds_[at] : 0) + net_to_[cluster];
     }
 
@@ -295,7 +295,8 @@ class BeliefMoves {
     int64_t *label_, *n_moved_;
     std::vector<int64_t> size_, first_;                                // by cluster; the first node
     std::vector<double> diagonal_, inside_;                            // answers inside of each cluster
-    std::vector<double> sums_, raised_, pair_sums_ = {}, odds_ = {};   // (clusters, n)
+    std::vector<double> sums_, pair_sums_ = {};                        // (clusters, n)
+    std::vector<double> raised_, odds_ = {};                           // (n, clusters)
     std::vector<double> total_, all_odds_ = {}, highest_;              // by node
     std::vector<int64_t> at_;                                          // cluster of the highest
     std::vector<Answer> answers_ = {};
