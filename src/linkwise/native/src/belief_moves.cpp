@@ -81,10 +81,11 @@ class BeliefMoves {
     };
 
     // ------------------------------------------------------------ tables
+    // Add a node to the sums of a cluster, or take it out; an empty cluster has no rounding errors.
     void add_to(double* sums, const double* table, int64_t node, int64_t cluster, double sign) {
         double* row = sums + cluster * n_;
         const double* own = table + node * n_;
-        for (int64_t i = 0; i < n_; ++i) row[i] += sign * own[i];
+        for (int64_t i = 0; i < n_; ++i) row[i] = size_[cluster] == 0 ? 0 : row[i] + sign * own[i];
     }
 
     void list_answers() {
