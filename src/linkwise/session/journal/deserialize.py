@@ -207,10 +207,13 @@ def _read_advice(text: Any) -> StopAdvice | None:
     raise Damage("The advice of its learner is not a choice with shares from 0 to 1 and a count")
 
 
+_FIRST_DOUBTS = {"error_rate", "suspects"}  # of release 0.1.0, without what is believed, which is found anew
+
+
 def _read_doubts(text: Any, n_rows: int) -> Doubts | None:
     """What was stored with the labels about answers that are probably wrong; None if nothing was."""
     doubts = _parse_json(text, "The list of answers that are probably wrong is no {}")
-    if doubts is None:
+    if doubts is None or (isinstance(doubts, dict) and doubts.keys() == _FIRST_DOUBTS):
         return None
     try:
         rate = doubts["error_rate"]
