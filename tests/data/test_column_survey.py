@@ -159,6 +159,37 @@ def test_texts_beside_a_real_table_leave_the_table_in():
     assert found["columns"] == ["all"]
 
 
+CHOICES = ["mail", "games", "maps", "chess club"]
+CHOSEN = [[one for at, one in enumerate(CHOICES) if row >> at & 1] for row in range(1, 16)] * 6
+
+
+@pytest.mark.parametrize("mark", ["; ", ", ", ",", "|"])
+def test_several_choices_in_a_cell_are_compared_by_words(mark):
+    chosen = [mark.join(some) for some in CHOSEN]
+    ages = [row % 7 for row in range(90)]
+    assert propose_for(pl.DataFrame({"chosen": chosen, "age": ages})) == {
+        "text": ["chosen"],
+        "columns": ["all"],
+    }
+    assert propose_for(pl.DataFrame({"chosen": chosen})) == {"text": ["chosen"]}
+    assert encode(from_frame(pl.DataFrame({"chosen": chosen, "age": ages}), propose=True)).X.shape[0] == 90
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        [
+            mark for mark in ("north; west", "south; east", "south; west") for _ in range(30)
+        ],  # three categories
+        [f"Street {row % 9}, Town {row % 10}" for row in range(90)],
+        [f"Meier, {name}" for name in ("Anna", "Hugo", "Ida") for _ in range(30)],
+    ],
+    ids=["categories", "addresses", "names"],
+)
+def test_parts_that_are_no_choices_leave_the_column_as_it_is(cells):
+    assert "text" not in propose_for(pl.DataFrame({"cells": cells, "age": [row % 7 for row in range(90)]}))
+
+
 def test_names_and_paths_are_no_texts():
     paths = [f"pictures/p{n}.png" for n in range(40)]
     names = [f"{a}{b}a {b}{a}o" for a in "bcdfghkl" for b in "mnprt"]

@@ -69,6 +69,9 @@ def test_lists_are_left_out(tmp_path):
     assert table.roles["b"] == "left out"
     assert table.item(1) == {"a": "2", "b": "[2, 3]"}
     assert any("'b' is left out: values of type Object, such as [1]" in note for note in table.notes)
+    rows = [{"a": row, "tags": ["red", "old"][: row % 3]} for row in range(9)]
+    tags = read_table(written(tmp_path, json.dumps([*rows, {"a": 9}]), "tags.json")).frame["tags"].to_list()
+    assert tags == [*[None, "red", "red; old"] * 3, None]
 
 
 ORDERS = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 MOST_VALUES = 100  # of a column of words that is a category without being named
 LEAST_ROWS_EACH = 5  # rows of an average value
 MOST_WORDS = 3  # of an average value
+_LEAST_COMBINED = 0.2  # share of the cells that hold several choices
+_MOST_ALIKE = 0.9  # share of the cells with one number of choices; addresses have always as many parts
+_MOST_COMMON = 0.9  # share of the choices made that many others made, too
 
 _CODE_NAME = re.compile(
     r"(.*_)?(zip|zip_?code|postal_?code|post_?code|plz|area_code|country_code|code|type|kind|group|category)"
@@ -102,6 +106,28 @@ def _repeats_values(series: nw.Series[Any]) -> bool:
     if not MOST_CATEGORIES < len(values) <= MOST_VALUES or len(words) < LEAST_ROWS_EACH * len(values):
         return False
     return sum(len(value.split()) for value in values) <= MOST_WORDS * len(values)
+
+
+def find_choices(frame: nw.DataFrame[Any], found: Sequence[Column]) -> list[str]:
+    """Find the columns in which a cell holds several of a few choices, such as Mail; Games; Maps."""
+    names = [column.name for column in found if column.role in ("category", "text")]
+    return [name for name in names if any(_holds_choices(frame.get_column(name), mark) for mark in ";,|")]
+
+
+def _holds_choices(series: nw.Series[Any], mark: str) -> bool:
+    """Whether cells combine choices that others made, too, in more ways than there are choices."""
+    cells = [word for word in to_words(series) if word]
+    combined = [frozenset(part.strip() for part in cell.split(mark)) for cell in cells]
+    lengths = Counter(map(len, combined))
+    n_times = Counter(part for parts in combined for part in parts)
+    n_common = sum(n for n in n_times.values() if n >= LEAST_ROWS_EACH)
+    return (
+        len(cells) - lengths[1] >= _LEAST_COMBINED * len(cells) > 0
+        and max(lengths.values()) <= _MOST_ALIKE * len(cells)
+        and len(n_times) <= MOST_CATEGORIES
+        and n_common >= _MOST_COMMON * n_times.total()
+        and len(set(combined)) > len(n_times)
+    )
 
 
 def _is_named_as_code(column: Column) -> bool:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linkwise.constraints.checks import is_missing
-from linkwise.data.columns.codes import find_codes, find_repeated_values
+from linkwise.data.columns.codes import find_choices, find_codes, find_repeated_values
 from linkwise.data.columns.cycles import column_of_cycle, find_cycles, read_cycles, read_hours
 from linkwise.data.columns.file_proposals import find_file_options
 from linkwise.data.columns.log_scale import find_heavy_tails
@@ -334,12 +334,14 @@ def _propose_for_rows(
     """What suits rows of which nobody said what they are; `has_numbers` if something was said of numbers."""
     if not has_numbers and _are_curves(frame, found):
         return {"series": True}
+    choices = find_choices(frame, found)
+    found = [column for column in found if column.name not in choices]
     n_others = sum(column.role in COMPARED for column in found)
-    found_texts = _find_texts(frame, found, is_beside_others=n_others >= _SOME_COLUMNS)
-    texts = [name for name in found_texts if name not in (given.hide or ())]
+    found_texts = {*choices, *_find_texts(frame, found, is_beside_others=n_others >= _SOME_COLUMNS)}
+    texts = [name for name in frame.columns if name in found_texts and name not in (given.hide or ())]
     if not texts:
         return _propose_for_records(frame, found, given)
-    if not has_numbers and n_others <= _FEW_COLUMNS:
+    if not n_others or not (has_numbers or choices or n_others > _FEW_COLUMNS):
         return {"text": texts}
     found = [column for column in found if column.role not in ("text", "label")]
     return {"text": texts, "columns": ["all"]} | _propose_for_records(frame, found, given)

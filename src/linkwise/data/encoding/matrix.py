@@ -34,7 +34,7 @@ from linkwise.data.encoding.series import encode_series
 from linkwise.data.encoding.texts import encode_texts
 from linkwise.data.reading import Impute, Scale, Weights
 from linkwise.errors import DataError
-from linkwise.wording import count_noun, join_names
+from linkwise.wording import count_noun, join_names, quote_command
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -532,6 +532,6 @@ def _describe_shares(
     if weights:
         return f"{shares}, times its weight: {join_names(names)}. Weights are {told}."
     return (
-        f"{shares}: {join_names(names)}. --weight {blocks[-1] or COLUMNS}=2 doubles one,"
+        f"{shares}: {join_names(names)}. --weight {quote_command(f'{blocks[-1] or COLUMNS}=2')} doubles one,"
         " and --weight none leaves all scales as they are."
     )

@@ -52,13 +52,16 @@ def parse_columns(
 ) -> Parsed:
     """Give the text columns of a file their types, but leave those of `keep` as they are.
 
-    Times of the day, which a spreadsheet has as such, become hours as those in texts do.
+    Times of the day, which a spreadsheet has as such, become hours as those in texts do, and lists of texts,
+    which JSON has, become one text.
     `numbers` is False if the file has types for them, as JSON does, so that only dates come as text. With
     `comma_free` something else than commas separates the columns, so that 0,5 is a number.
     """
     import polars as pl
 
-    frame = frame.with_columns(pl.selectors.time().cast(pl.String))
+    frame = frame.with_columns(pl.selectors.time().cast(pl.String)).with_columns(
+        _join_texts(series) for series in frame.get_columns() if series.dtype == pl.Object
+    )
     notes: list[str] = []
     written: list[pl.Series] = []
     readings: dict[str, list[tuple[str, str]]] = {}
@@ -89,6 +92,21 @@ def parse_columns(
     return Parsed(
         pl.DataFrame(list(parsed.values())), _join_markers(_join_readings(notes, readings)), written
     )
+
+
+def _join_texts(series: pl.Series) -> pl.Series:
+    """One text for each list of texts; other columns stay."""
+    import polars as pl
+
+    cells = series.to_list()
+    are_texts = all(cell is None or _is_of_texts(cell) for cell in cells)
+    if not are_texts or not any(cells):
+        return series
+    return pl.Series(series.name, ["; ".join(cell or ()) or None for cell in cells], dtype=pl.String)
+
+
+def _is_of_texts(cell: object) -> bool:
+    return isinstance(cell, list) and all(isinstance(part, str) for part in cell)
 
 
 def uses_decimal_commas(parsed: Parsed) -> bool:
