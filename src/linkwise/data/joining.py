@@ -248,7 +248,7 @@ def join_file(
             return joined._replace(notes=[*joined.notes, *said])
     else:
         raw = None
-        said += _note_changes(reading, own)
+        said += _note_changes(reading, own, contents.n_below)
     if own in TEXT_ENDINGS:
         joined = join_text(raw, contents.written, reading, columns, ending)
     else:
@@ -262,7 +262,7 @@ def read_as_written(reading: Reading, ending: str) -> Reading:
     return replace(reading, keep_nested=True) if keeps else reading
 
 
-def _note_changes(reading: Reading, own: str) -> list[str]:
+def _note_changes(reading: Reading, own: str, n_below: int) -> list[str]:
     """What the new file does not have of one that is written anew."""
     notes = []
     if own == SHEET:
@@ -274,6 +274,8 @@ def _note_changes(reading: Reading, own: str) -> list[str]:
         notes.append(
             f"The new file is without the first {count_noun(reading.skip_lines, 'line')} of the data."
         )
+    if n_below:
+        notes.append(f"The new file is without the {count_noun(n_below, 'line')} below the table.")
     if reading.transpose:
         notes.append("The new file is transposed, as the table was read.")
     if reading.where is not None:

@@ -101,8 +101,9 @@ def test_what_stands_below_a_table_is_no_row(tmp_path, rest):
     assert any(f"{n_lines} line" in note and "'Source: desk'" in note for note in table.notes) == bool(
         n_lines
     )
-    joined = join_file(path, table.reading, clusters(4), ".csv").content.decode().splitlines()
-    assert joined[1:] == ["a,1,2,0,,", "b,4,5,1,,", ",7,,0,,", "d,,,1,,"]
+    joined = join_file(path, table.reading, clusters(4), ".csv")
+    assert joined.content.decode().splitlines()[1:] == ["a,1,2,0,,", "b,4,5,1,,", ",7,,0,,", "d,,,1,,"]
+    assert any("below the table" in note for note in joined.notes) == bool(n_lines)
 
 
 def test_lines_that_are_no_rows_within_a_table(tmp_path):

@@ -238,6 +238,7 @@ class DelimitedTable(NamedTuple):
     skip_lines: int | None = None
     no_header: bool | None = None
     is_plain: bool = True
+    n_below: int = 0  # lines below the table
 
 
 def read_delimited(
@@ -287,7 +288,7 @@ def read_delimited(
             notes.append(describe_below(below))
         is_plain = not (layout.has_row_names or is_wrapped or below) and len(frame) == len(whole)
         skipped, unnamed = n_skipped or skip_lines, layout.no_header or no_header
-        return DelimitedTable(frame, delimiter, notes, skipped, unnamed, is_plain)
+        return DelimitedTable(frame, delimiter, notes, skipped, unnamed, is_plain, len(below))
 
     if header.line == n_skipped + 1 and not layout.has_row_names and delimiter != " ":
         rest = text[n_skipped:].encode() if n_skipped else raw

@@ -107,7 +107,8 @@ class FileContents(NamedTuple):
     UTF-8 that was not named, the lines that were skipped, whether it has no header, whether nested
     objects stay as they are if there are any, its part if there is a choice, and the column that the file
     itself calls ids. `ending` names the kind of the contents, such as ``.csv`` of ``a.csv.gz``.
-    `is_plain` tells whether a row of the table is a line, or an object, of the file itself.
+    `is_plain` tells whether a row of the table is a line, or an object, of the file itself. `n_below` is the
+    number of lines below the table.
     """
 
     frame: nw.DataFrame[Any]
@@ -116,6 +117,7 @@ class FileContents(NamedTuple):
     ending: str
     written: pl.DataFrame
     is_plain: bool
+    n_below: int = 0
 
 
 _OF_FILES = {  # options, and the files that they are for
@@ -174,6 +176,7 @@ def read_file(path: Path, reading: Reading) -> FileContents:
         ending,
         frame,
         is_plain and chosen.delimiter != " ",
+        table.n_below,
     )
 
 
@@ -204,6 +207,7 @@ class _Table(NamedTuple):
     notes: list[str]
     is_plain: bool = False
     is_of_lines: bool = False
+    n_below: int = 0
 
 
 def _read_table(raw: bytes, ending: str, reading: Reading) -> _Table:
@@ -228,7 +232,7 @@ def _read_table(raw: bytes, ending: str, reading: Reading) -> _Table:
         reading = replace(reading, skip_lines=page.skip_lines, no_header=page.no_header)
         if not page.is_only or reading.sheet is not None:
             reading = replace(reading, sheet=page.name)
-        return _Table(page.frame, reading, page.notes)
+        return _Table(page.frame, reading, page.notes, n_below=page.n_below)
     raw, encoding, notes = to_utf8(raw, reading.encoding)
     reading = replace(reading, encoding=encoding)
     if ending in (ARFF, TS):
@@ -249,7 +253,7 @@ def _read_table(raw: bytes, ending: str, reading: Reading) -> _Table:
         reading = replace(
             reading, delimiter=text.delimiter, skip_lines=text.skip_lines, no_header=text.no_header
         )
-        return _Table(text.frame, reading, [*notes, *text.notes], text.is_plain)
+        return _Table(text.frame, reading, [*notes, *text.notes], text.is_plain, n_below=text.n_below)
     table = read_json(raw, bool(reading.keep_nested))
     return _Table(
         table.frame,

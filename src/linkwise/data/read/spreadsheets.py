@@ -49,6 +49,7 @@ class Sheet(NamedTuple):
     notes: list[str]
     skip_lines: int | None
     no_header: bool | None
+    n_below: int = 0  # rows below the table
 
 
 def require_openpyxl() -> None:
@@ -111,7 +112,7 @@ def read_sheet(
     if n_empty:
         notes.append(f"{count_noun(n_empty, 'empty row')} skipped.")
     notes += [describe_below(below)] if below else []
-    return Sheet(frame, name, len(names) == 1, notes, begin.skip_lines, begin.no_header)
+    return Sheet(frame, name, len(names) == 1, notes, begin.skip_lines, begin.no_header, len(below))
 
 
 def _check_sheet(names: Sequence[str], sheet: str | None) -> None:
