@@ -10,9 +10,9 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
-from itertools import islice
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -24,10 +24,6 @@ from linkwise.wording import count_noun, join_names, shorten
 
 if TYPE_CHECKING:
     import polars as pl
-
-
-from collections.abc import Sequence
-from itertools import pairwise
 
 # ---------------------------------------------------------------- where the table begins
 # Find where a table begins in a text file: lines before it, and whether its first line holds names.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from linkwise.errors import DataError
@@ -13,9 +13,6 @@ from linkwise.wording import shorten
 
 if TYPE_CHECKING:
     import polars as pl
-
-
-from collections.abc import Sequence
 
 TEXT = "text"  # the name of the column that texts alone make
 
