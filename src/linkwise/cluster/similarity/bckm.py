@@ -307,7 +307,7 @@ class BCKM(RoundsClusterer):
                 break
             alpha = vote_weight(weak.loss)
             alphas.append(alpha)
-            priority += np.where(weak.broken, alpha, -alpha)
+            priority += alpha * (2.0 * weak.broken - 1.0)
         return Rounds(hypotheses, np.array(alphas), np.array(errors), reason)
 
     def staged_priorities(self) -> Iterator[NDArray[np.float64]]:

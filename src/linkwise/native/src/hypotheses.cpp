@@ -23,17 +23,25 @@ struct Labelled {
     const L* row(int64_t i) const { return label + i * stride; }
 };
 
+inline constexpr int64_t kAbreast = 4;  // rows whose sums grow at once: none waits for its own last addition
+
+// The next rows, of which the last one stands for those beyond the end.
 template <typename L>
-LINKWISE_INLINE double table_sum(const Labelled<L>& H, const L* row, const double* table) {
-    double sum = 0;
-    for (int64_t t = 0; t < H.rounds; ++t) sum += table[t * H.values + row[t]];
-    return sum;
+LINKWISE_INLINE void rows_abreast(const Labelled<L>& H, int64_t first, int64_t end, const L** rows) {
+    for (int64_t j = 0; j < kAbreast; ++j) rows[j] = H.row(std::min(first + j, end - 1));
 }
 
 // Squared distances of a chunk of rows to one row: what they do not share, twice.
 template <typename L>
 LINKWISE_INLINE void to_row(const Labelled<L>& H, int64_t begin, int64_t end, const double* table, double* out) {
-    for (int64_t i = begin; i < end; ++i) out[i] = table_sum(H, H.row(i), table);
+    for (int64_t i = begin; i < end; i += kAbreast) {
+        const L* rows[kAbreast];
+        rows_abreast(H, i, end, rows);
+        double sums[kAbreast] = {};
+        for (int64_t t = 0; t < H.rounds; ++t)
+            for (int64_t j = 0; j < kAbreast; ++j) sums[j] += table[t * H.values + rows[j][t]];
+        std::copy_n(sums, std::min(kAbreast, end - i), out + i);
+    }
 }
 LINKWISE_SIMD void to_row_chunk(const Labelled<uint8_t>& H, int64_t b, int64_t e, const double* t, double* o) { to_row(H, b, e, t, o); }
 LINKWISE_SIMD void to_row_chunk(const Labelled<uint16_t>& H, int64_t b, int64_t e, const double* t, double* o) { to_row(H, b, e, t, o); }
@@ -46,30 +54,41 @@ struct Nearest {
     const Labelled<L>& H;
     int64_t begin, end, k, groups;
     const double* base;   // groups x 8; infinity beyond k and for empty clusters
-    const double* table;  // (t, value) -> groups x 8
+    const double* table;  // groups x (t, value) -> 8
     int32_t* label;
     double* cost;
 };
 
 template <typename L>
 LINKWISE_INLINE void nearest(const Nearest<L>& t) {
-    for (int64_t i = t.begin; i < t.end; ++i) {
-        const L* row = t.H.row(i);
-        double least = std::numeric_limits<double>::infinity();
-        int32_t best = 0;
+    constexpr int64_t kBlock = 64, kNear = 1 << 14;  // rows whose costs stay near; bytes of the table that do
+    const int64_t tile = std::max<int64_t>(1, kNear / static_cast<int64_t>(t.H.values * sizeof(Lanes)));
+    Lanes cost[kBlock];
+    for (int64_t first = t.begin; first < t.end; first += kBlock) {
+        const int64_t end = std::min(first + kBlock, t.end);
+        std::fill(t.cost + first, t.cost + end, std::numeric_limits<double>::infinity());
+        std::fill(t.label + first, t.label + end, 0);
         for (int64_t g = 0; g < t.groups; ++g) {
-            Lanes cost;
-            std::memcpy(&cost, t.base + g * kWide, sizeof cost);
-            for (int64_t r = 0; r < t.H.rounds; ++r) {
-                Lanes part;
-                std::memcpy(&part, t.table + ((r * t.H.values + row[r]) * t.groups + g) * kWide, sizeof part);
-                cost -= part;
-            }
-            for (int64_t j = 0; j < kWide; ++j)
-                if (cost[j] < least) least = cost[j], best = static_cast<int32_t>(g * kWide + j);
+            for (auto& lanes : cost) std::memcpy(&lanes, t.base + g * kWide, sizeof lanes);
+            for (int64_t from = 0; from < t.H.rounds; from += tile)
+                for (int64_t i = first; i < end; i += kAbreast) {
+                    const L* rows[kAbreast];
+                    rows_abreast(t.H, i, end, rows);
+                    Lanes sum[kAbreast];
+                    std::copy_n(cost + (i - first), kAbreast, sum);
+                    for (int64_t r = from; r < std::min(from + tile, t.H.rounds); ++r)
+                        for (int64_t j = 0; j < kAbreast; ++j) {
+                            Lanes part;
+                            std::memcpy(&part, t.table + ((g * t.H.rounds + r) * t.H.values + rows[j][r]) * kWide, sizeof part);
+                            sum[j] -= part;
+                        }
+                    std::copy_n(sum, kAbreast, cost + (i - first));
+                }
+            for (int64_t i = first; i < end; ++i)
+                for (int64_t c = 0; c < kWide; ++c)
+                    if (cost[i - first][c] < t.cost[i])
+                        t.cost[i] = cost[i - first][c], t.label[i] = static_cast<int32_t>(g * kWide + c);
         }
-        // of clusters as near up to rounding a row keeps its own
-        t.label[i] = best, t.cost[i] = least;
     }
 }
 LINKWISE_SIMD void nearest_chunk(const Nearest<uint8_t>& t) { nearest(t); }
@@ -162,7 +181,7 @@ class TableKMeans {
                 for (int64_t c = 0; c < k_; ++c) {
                     const int64_t at = (t * H_.values + v) * k_ + c;
                     const double share = size_[c] > 0 ? static_cast<double>(counts_[at]) / static_cast<double>(size_[c]) : 0.0;
-                    table_[(t * H_.values + v) * groups_ * kWide + c] = 2 * H_.alpha[t] * share;
+                    table_[place(t, v, c)] = 2 * H_.alpha[t] * share;
                     if (size_[c] > 0) base_[c] += H_.alpha[t] * share * share;
                 }
     }
@@ -171,10 +190,13 @@ class TableKMeans {
             nearest_chunk(Nearest<L>{H_, b, e, k_, groups_, base_.data(), table_.data(), near_.data(), cost_.data()});
         });
     }
+    int64_t place(int64_t t, int64_t value, int64_t cluster) const {  // in the table
+        return ((cluster / kWide * H_.rounds + t) * H_.values + value) * kWide + cluster % kWide;
+    }
     double cost_of(int64_t i, int64_t cluster) const {
         double cost = base_[cluster];
         const L* row = H_.row(i);
-        for (int64_t t = 0; t < H_.rounds; ++t) cost -= table_[(t * H_.values + row[t]) * groups_ * kWide + cluster];
+        for (int64_t t = 0; t < H_.rounds; ++t) cost -= table_[place(t, row[t], cluster)];
         return cost;
     }
     // An empty cluster gets the row farthest from its centre, out of a cluster that keeps another.
