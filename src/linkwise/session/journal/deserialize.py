@@ -213,13 +213,14 @@ _FIRST_DOUBTS = {"error_rate", "suspects"}  # of release 0.1.0, without what is 
 def _read_doubts(text: Any, n_rows: int) -> Doubts | None:
     """What was stored with the labels about answers that are probably wrong; None if nothing was."""
     doubts = _parse_json(text, "The list of answers that are probably wrong is no {}")
-    if doubts is None or (isinstance(doubts, dict) and doubts.keys() == _FIRST_DOUBTS):
+    if doubts is None:
         return None
+    is_first = isinstance(doubts, dict) and doubts.keys() == _FIRST_DOUBTS
     try:
         rate = doubts["error_rate"]
         suspects = tuple((number, grade, *pair) for number, grade, *pair in doubts["suspects"])
         found = None if rate is None else ErrorRate(*rate)
-        parts = tuple(tuple(part) for part in doubts["parts"])
+        parts = () if is_first else tuple(tuple(part) for part in doubts["parts"])
     except (KeyError, TypeError, ValueError):
         raise Damage("The list of answers that are probably wrong is incomplete") from None
     if not all(_is_number(share) and 0 <= share <= MOST_RATE for share in found or ()):
@@ -229,7 +230,7 @@ def _read_doubts(text: Any, n_rows: int) -> Doubts | None:
     rows = [row for part in parts for row in part]
     if not all(type(row) is int and 0 <= row < n_rows for row in rows) or len(set(rows)) < len(rows):
         raise Damage(f"What is believed of its answers is not about rows 0 to {n_rows - 1}, each in one part")
-    return Doubts(found, suspects, parts)
+    return None if is_first else Doubts(found, suspects, parts)
 
 
 def _is_suspect(number: Any, grade: Any, *pair: Any) -> bool:
