@@ -101,6 +101,11 @@ def test_names_are_trimmed_and_get_numbers_where_they_are_equal():
     assert "Names that occur twice have a number: a_3, a_4." in table.notes[1]
 
 
+def test_a_name_of_several_lines_is_in_one():
+    table = delimited.read_delimited(b'name,"size \r\n(cm)"\na,1\nb,2\n', ",", False)
+    assert table.frame.columns == ["name", "size (cm)"]
+
+
 def test_a_first_line_of_excel_names_the_delimiter():
     frame, delimiter, notes, *_ = delimited.read_delimited(b"sep=;\r\na;b\r\n1,5;2\r\n3,5;4\r\n", None, False)
     assert (delimiter, frame.rows()) == (";", [("1,5", "2"), ("3,5", "4")])

@@ -214,6 +214,7 @@ DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars", " ": 
 _DETECTION_CHARACTERS = 1_000_000  # characters looked at to find the delimiter
 _CHUNK = 1_000_000  # cells turned into columns at a time, to bound the memory that Python texts take
 _LINE_END = re.compile(r"\r\n|\r|\n")
+_LINE_BREAK = re.compile(r"\s*[\r\n]\s*")
 _LINE_REST = re.compile(r"[ \t]+(?=\r|\n|\Z)")
 _SPACES = re.compile(r'"(?:[^"]|"")*"|[ \t]*(\r\n|\r|\n)[ \t]*|[ \t]+')
 _LEAST_WRAPPED = 3  # lines
@@ -487,7 +488,8 @@ def _read_header(text: str, delimiter: str, n_skipped: int) -> tuple[list[str], 
 
 
 def name_columns(header: list[str]) -> tuple[list[str], list[str]]:
-    """Column names, with one made up where there is none, and numbers where a name occurs twice."""
+    """Column names in one line, with one made up where there is none, and numbers where one occurs twice."""
+    header = [_LINE_BREAK.sub(" ", name) for name in header]
     notes = []
     names: list[str] = []
     given_names = {name.strip() for name in header}
