@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 MOST_VALUES = 100  # of a column of words that is a category without being named
 LEAST_ROWS_EACH = 5  # rows of an average value
 MOST_WORDS = 3  # of an average value
+_MOST_ROWS = 2000  # in which to look for choices
 _LEAST_COMBINED = 0.2  # share of the cells that hold several choices
 _MOST_ALIKE = 0.9  # share of the cells with one number of choices; addresses have always as many parts
 _MOST_COMMON = 0.9  # share of the choices made that many others made, too
@@ -116,7 +117,7 @@ def find_choices(frame: nw.DataFrame[Any], found: Sequence[Column]) -> list[str]
 
 def _holds_choices(series: nw.Series[Any], mark: str) -> bool:
     """Whether cells combine choices that others made, too, in more ways than there are choices."""
-    cells = [word for word in to_words(series) if word]
+    cells = [word for word in to_words(series.head(_MOST_ROWS)) if word]
     combined = [frozenset(part.strip() for part in cell.split(mark)) for cell in cells]
     lengths = Counter(map(len, combined))
     n_times = Counter(part for parts in combined for part in parts)

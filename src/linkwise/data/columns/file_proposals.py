@@ -245,13 +245,13 @@ def find_units(frame: nw.DataFrame[Any], *, comma_free: bool) -> str | None:
     units, others = [], 0
     for name in frame.columns:
         series = frame.get_column(name)
-        first, *cells = to_words(series)
+        first = to_words(series.head(1))[0]
         if first is None or not first.strip():
             continue
-        is_last = any(mark.isdigit() for mark in cells[-1] or "1")
         if value_kind(series) != "words" or first.strip()[:1].isdigit():
             return None
-        if is_last and _are_amounts(name, cells, comma_free):
+        last = to_words(series.tail(1))[0] or "1"
+        if any(mark.isdigit() for mark in last) and _are_amounts(name, to_words(series)[1:], comma_free):
             units.append((name, first))
         else:
             others += 1

@@ -140,7 +140,7 @@ def _find_sheet(pages: Sequence[Any], n_bytes: int) -> tuple[str, Any, _SheetRow
         page.reset_dimensions()  # those in the file may be wrong
         found = _read_rows(page.iter_rows(values_only=True), n_bytes)
         first = first or (page.title, page, found)
-        if sum(_count_cells(row) > 1 for row in found.rows) >= _LEAST_ROWS:
+        if sum(_count_cells(row) > 1 for row in found.rows[:LOOK]) >= _LEAST_ROWS:
             return page.title, page, found
     assert first is not None
     return first
@@ -152,7 +152,7 @@ def _count_cells(row: tuple[Any, ...]) -> int:
 
 def _cut_below(rows: list[tuple[Any, ...]], numbers: list[int]) -> tuple[list[tuple[Any, ...]], list[str]]:
     """Cut off rows of one cell behind the last complete one, from an empty row on, and return their texts."""
-    end = max((at for at, row in enumerate(rows, 1) if _count_cells(row) > 1), default=0)
+    end = next((at for at in range(len(rows), 0, -1) if _count_cells(rows[at - 1]) > 1), 0)
     start = next((at for at in range(end, len(rows)) if numbers[at] > numbers[at - 1] + 1), len(rows))
     if not end or start < end:
         return rows, []
