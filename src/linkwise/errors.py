@@ -89,7 +89,7 @@ class UnnamedAnswersError(ValueError):
     """
 
     def __init__(self, reason: str) -> None:
-        super().__init__(f"{reason} Say with source who gave them.")
+        super().__init__(f"{reason} Pass source to say who gave them.")
         self.reason = reason
 
 

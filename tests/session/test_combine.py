@@ -168,7 +168,7 @@ def test_answers_without_a_name_need_one(path):
     keep(other, path)
     with begin() as session:
         with pytest.raises(
-            UnnamedAnswersError, match=r"ben\.linkwise has 1 answer without a name\. Say with source"
+            UnnamedAnswersError, match=r"ben\.linkwise has 1 answer without a name\. Pass source"
         ):
             session.combine(path)
         with pytest.raises(TypeError, match="source"):

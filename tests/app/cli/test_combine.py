@@ -45,7 +45,7 @@ def test_what_is_wrong_is_told_and_leaves_no_copy(fruit, ben, linkwise, tmp_path
     files = sorted(fruit.path.parent.iterdir())
     done = linkwise("combine", fruit.path, ben)
     assert done.exit_code == 2
-    assert "ben.linkwise has 1 answer without a name. Say with --source NAME who gave them." in done.stderr
+    assert "ben.linkwise has 1 answer without a name. Pass --source NAME to say who gave them." in done.stderr
     assert linkwise("combine", fruit.path, tmp_path / "none.linkwise").exit_code == 3
     done = linkwise("combine", ben, ben)
     assert (done.exit_code, "is this session itself" in done.stderr) == (5, True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 import os
 import warnings
@@ -193,9 +194,12 @@ def columns_of_rules(rows: Rows) -> Encoded | None:
 
 
 def check_exists(data: Path) -> Path:
-    """Check that a data file or folder exists; return its path."""
+    """Check that a data file or folder exists, or suggest one with nearly its name; return its path."""
     if not data.exists():
-        raise FileNotFoundError(f"There is no file {data}.")
+        there = data.parent.iterdir() if data.parent.is_dir() else ()
+        near = difflib.get_close_matches(data.name, sorted(path.name for path in there if is_data(path)), n=1)
+        hint = f" Did you mean {data.parent / near[0]}?" if near else ""
+        raise FileNotFoundError(f"There is no file {data}.{hint}")
     return data
 
 

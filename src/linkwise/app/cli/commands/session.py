@@ -287,7 +287,7 @@ def combine(
         try:
             counts = session.combine(theirs, source=source)
         except UnnamedAnswersError as error:
-            raise UsageError(f"{error.reason} Say with --source NAME who gave them.") from None
+            raise UsageError(f"{error.reason} Pass --source NAME to say who gave them.") from None
         finally:
             new = session.events[n_before:]
             if not new:
