@@ -20,13 +20,12 @@ def test_a_folder_is_no_file(tmp_path, linkwise, monkeypatch, command, name):
     assert "Path(" not in message
 
 
-@pytest.mark.parametrize("command", ["ask", "serve"])
-def test_a_mistyped_file_is_answered_with_the_nearest_name(fruit, linkwise, command):
+def test_a_mistyped_file_is_answered_with_the_nearest_name(fruit, linkwise):
     (fruit.path.parent / "frut.linkwise").touch()  # no data
-    message = told(linkwise(command, fruit.path.with_name("frut.csv")), 3)
+    message = told(linkwise("ask", fruit.path.with_name("frut.csv")), 3)
     assert f"There is no file {fruit.path.with_name('frut.csv')}. Did you mean {fruit.path}?" in message
-    assert "Did you mean" not in told(linkwise(command, fruit.path.with_name("other.parquet")), 3)
-    assert "Did you mean" not in told(linkwise(command, fruit.path.parent / "none" / "fruit.csv"), 3)
+    assert "Did you mean" not in told(linkwise("ask", fruit.path.with_name("other.parquet")), 3)
+    assert "Did you mean" not in told(linkwise("ask", fruit.path.parent / "none" / "fruit.csv"), 3)
 
 
 def test_a_data_file_is_no_session(fruit, linkwise):
