@@ -170,18 +170,3 @@ def test_a_session_with_wrong_answers_is_replayed_to_the_bit(tmp_path):
         assert session.events == written
         asked = session.question
         assert [asked.first, asked.second, asked.why] == question
-
-
-def test_a_session_of_the_first_release_opens(tmp_path):
-    """It has no parts of what is believed."""
-    path, wanted = tmp_path / "errors.linkwise", json.loads((GOLDEN / "expected-errors.json").read_text())
-    shutil.copy(GOLDEN / "iris-kin-errors.linkwise", path)
-    wanted.pop("question")
-    with closing(sqlite3.connect(path)) as db:
-        db.execute("UPDATE snapshot SET doubts = json_remove(doubts, '$.parts')")
-        db.commit()
-    with Session.open(path) as kept:
-        assert (len(kept.history), kept.labels.tolist()) == (wanted["history"], wanted["labels"])
-        assert [s.number for s in kept.suspects] == [number for number, *_ in wanted["suspects"]]
-    with Session.open(path, load_iris().data) as session:
-        assert show_errors(session) == wanted

@@ -207,21 +207,17 @@ def _read_advice(text: Any) -> StopAdvice | None:
     raise Damage("The advice of its learner is not a choice with shares from 0 to 1 and a count")
 
 
-_FIRST_DOUBTS = {"error_rate", "suspects"}  # of release 0.1.0, without what is believed, which is found anew
-
-
 def _read_doubts(text: Any, n_rows: int) -> Doubts | None:
     """What was stored with the labels about answers that are probably wrong; None if nothing was."""
     doubts = _parse_json(text, "The list of answers that are probably wrong is no {}")
     if doubts is None:
         return None
-    is_first = isinstance(doubts, dict) and doubts.keys() == _FIRST_DOUBTS
     try:
         rate = doubts["error_rate"]
         suspects = tuple((number, grade, *pair) for number, grade, *pair in doubts["suspects"])
         found = None if rate is None else ErrorRate(*rate)
-        parts = () if is_first else tuple(tuple(part) for part in doubts["parts"])
-    except (KeyError, TypeError, ValueError):
+        parts = tuple(tuple(part) for part in doubts.get("parts", ()))  # release 0.1.0 did not store them
+    except (AttributeError, KeyError, TypeError, ValueError):
         raise Damage("The list of answers that are probably wrong is incomplete") from None
     if not all(_is_number(share) and 0 <= share <= MOST_RATE for share in found or ()):
         raise Damage("Its error rate is not a number from 0 up to 0.5")
@@ -230,7 +226,7 @@ def _read_doubts(text: Any, n_rows: int) -> Doubts | None:
     rows = [row for part in parts for row in part]
     if not all(type(row) is int and 0 <= row < n_rows for row in rows) or len(set(rows)) < len(rows):
         raise Damage(f"What is believed of its answers is not about rows 0 to {n_rows - 1}, each in one part")
-    return None if is_first else Doubts(found, suspects, parts)
+    return Doubts(found, suspects, parts)
 
 
 def _is_suspect(number: Any, grade: Any, *pair: Any) -> bool:

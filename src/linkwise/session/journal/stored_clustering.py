@@ -45,7 +45,8 @@ class Doubts(NamedTuple):
     rows were sorted, two rows follow: a card that is probably misplaced, and a row that it was sorted with or
     apart from.
 
-    `parts` has all rows that these answers name, those that are believed to belong together in one part.
+    `parts` has all rows that these answers name, those that are believed to belong together in one part. It
+    is empty in a file of release 0.1.0: there the suspects are believed to be wrong, and no other answer.
     """
 
     error_rate: ErrorRate | None

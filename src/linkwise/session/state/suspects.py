@@ -108,10 +108,13 @@ class RecalledEvidence(FallibleEvidence):
         for event in settled:
             add_event(self, event)
             for fact in fallible_facts(event):
-                self._grades.append(grades.get(event.number, pairs.get((event.number, frozenset(fact.pair)))))
+                grade = grades.get(event.number, pairs.get((event.number, frozenset(fact.pair))))
+                self._grades.append(grade)
                 one, other = (part_of.get(row) for row in fact.pair)
                 if fact.answer != "unsure" and one is not None and other is not None:
                     fact = replace(fact, answer="yes" if one == other else "no")
+                elif grade is not None:
+                    fact = replace(fact, answer=OPPOSITE[fact.answer])
                 believed.append(fact)
         self._rebuild(believed)
 
