@@ -4,7 +4,8 @@ No byte of a file tells which of the many encodings with one byte for each chara
 decide. A reading is plausible if its letters belong to the alphabet of one language, no capital follows a
 small letter, and no symbol stands within a word. If all plausible readings are the same, it is certain. This
 holds for files of one language: words of two languages together may have the letters of a third one. A note
-therefore shows a word as it was read.
+therefore shows a word as it was read. The encodings of East Asia, with two bytes for each letter, are tried
+where none of these is plausible.
 """
 
 from __future__ import annotations
