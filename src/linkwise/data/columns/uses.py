@@ -36,7 +36,7 @@ from linkwise.data.read.parse import parse_moments, parse_numbers, strip_cells
 from linkwise.data.read.picture_files import PICTURES
 from linkwise.data.reading import Reading
 from linkwise.errors import DataError
-from linkwise.wording import join_names
+from linkwise.wording import join_names, quote_command
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -195,6 +195,10 @@ def _describe_unusable(found: Sequence[Column], told: Sequence[str]) -> str:
     why = join_names((f"'{c.name}' ({c.role}: {c.reason})" for c in found), 5)
     if all(column.role == "constant" for column in found if column.role != "id"):
         return f"All columns are constant, so there is nothing to cluster by: {why}."
+    texts = [column.name for column in found if column.role == "text"]
+    if texts and not told:
+        flags = quote_command("--text", texts[0], "--text-by", "letters")
+        told = [f'To compare such texts, add {flags} (in Python, text=[{texts[0]!r}], text_by="letters").']
     return " ".join([f"No column is left to cluster by: {why}.", *told])
 
 
