@@ -268,7 +268,7 @@ def test_nothing_to_cluster_by():
     places = pl.DataFrame(
         {"id": range(40), "my place": [f"{48 + n / 9:.3f}, {n / 7:.2f}" for n in range(40)]}
     )
-    assert "add --text 'my place' --text-by letters (in Python, text=[\"my place\"]" in refusal(places)
+    assert "add --text 'my place' --text-by letters (in Python, text=['my place']" in refusal(places)
     assert from_frame(places, text=["my place"], text_by="letters").features == ("my place",)
     assert "always 1 where known" in refusal(pl.DataFrame({"a": [1, None], "b": [None, 2]}))
 
