@@ -268,16 +268,15 @@ class ClusILC(ScoredByConstraints, ClusterMixin, BaseEstimator):
     def _problem(
         self, X: NDArray[Any], constraints: Constraints, weight: NDArray[np.float64] | None
     ) -> GrowthProblem:
-        columns = build_columns(
-            X, self._nominal(X), weight, standardize=self.standardize, n_threads=parallel.n_threads()
-        )
+        threads = parallel.n_threads()
+        columns = build_columns(X, self._nominal(X), weight, standardize=self.standardize, n_threads=threads)
         each = (columns.features**2).sum(axis=1)
         squares = float(each.sum() if weight is None else weight @ each)
         linked, n_rows = find_linked_rows(constraints, with_repeats=self.count_repeats), len(X)
         per_square = price_square(self.gamma, squares)
         tie = MARGIN / per_square if per_square else np.inf
         return GrowthProblem(
-            LeafRows.of_all(columns, weight, linked.place, self.min_samples_leaf, tie),
+            LeafRows.of_all(columns, weight, linked.place, self.min_samples_leaf, tie, threads),
             n_rows,
             linked,
             squares,

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise import native, parallel
+from linkwise import native
 from linkwise.cluster.trees.leaf_rows import LeafRows
 from linkwise.cluster.trees.tree import Path, Tree, build_tree
 from linkwise.types import Progress
@@ -48,10 +48,10 @@ class GrowthProblem:
     max_depth: int
     beam_width: int
 
-    @cached_property
+    @property
     def n_threads(self) -> int:
         """The number of threads while the tree grows."""
-        return parallel.n_threads()
+        return self.root.n_threads
 
     @property
     def per_square(self) -> float:
@@ -93,7 +93,9 @@ class GrowingTree:
     labels: NDArray[np.int32]
     """Label of each leaf."""
     views: tuple[native.LeafSplits | None, ...]
-    """The best splits of each leaf; None where they are to be found."""
+    """The best splits of each leaf; None where they were never found."""
+    stale: frozenset[int]
+    """Leaves whose best splits are to be found."""
     keys: dict[int, object]
     """What the views of leaves with each label depend on, beside the labels of rows."""
     outcomes: Outcomes
@@ -132,6 +134,7 @@ def search_tree(problem: GrowthProblem, progress: Progress | None) -> GrowingTre
         (Leaf(problem.root, ()),),
         np.zeros(1, dtype=np.int32),
         (None,),
+        frozenset({0}),
         {},
         Outcomes(np.full((1, problem.beam_width), np.nan), np.zeros((1, problem.beam_width), dtype=np.int64)),
         sum_sides(problem, [problem.root]),
@@ -255,17 +258,18 @@ def view_leaves(problem: GrowthProblem, tree: GrowingTree) -> GrowingTree:
     """Find the missing splits of the leaves."""
     keys, views = list_keys(problem, tree), list(tree.views)
     changed = [label for label, key in keys.items() if tree.keys.get(label) != key]
-    if changed:
-        for at in np.flatnonzero(np.isin(tree.labels, changed)).tolist():
-            views[at] = None
+    stale = (
+        tree.stale.union(np.flatnonzero(np.isin(tree.labels, changed)).tolist()) if changed else tree.stale
+    )
     gain, broken = tree.outcomes.gain.copy(), tree.outcomes.broken.copy()
-    for at in [at for at, view in enumerate(views) if view is None]:
+    for at in sorted(stale):
         views[at] = found = find_splits(problem, tree, at)
         gain[at] = np.nan
         if len(tree.leaves[at].path) < problem.max_depth:
             for split, (_, _, less, after) in enumerate(found.splits):
                 gain[at, split], broken[at, split] = less, after - found.broken
-    return replace(tree, views=tuple(views), keys=keys, outcomes=Outcomes(gain, broken))
+    outcomes = Outcomes(gain, broken)
+    return replace(tree, views=tuple(views), stale=frozenset(), keys=keys, outcomes=outcomes)
 
 
 def find_splits(problem: GrowthProblem, tree: GrowingTree, at: int) -> native.LeafSplits:
@@ -303,17 +307,14 @@ def refine_tree(problem: GrowthProblem, tree: GrowingTree, at: int, split: int) 
     for position, side in enumerate(sides):
         places = side.rows.squares.places[0]  # each test moves all of them
         place_label[places], place_leaf[places] = labels[position], at + position
-    views = [*tree.views[:at], None, None, *tree.views[at + 1 :]]
-    for stale in find_reached_leaves(
-        problem.linked, np.flatnonzero(place_label != tree.place_label), place_leaf
-    ):
-        views[stale] = None
+    changed = np.flatnonzero(place_label != tree.place_label)
     squares, broken = tree.course[-1]
     before = tree.outcomes
     return GrowingTree(
         (*tree.leaves[:at], *sides, *tree.leaves[at + 1 :]),
         np.concatenate([tree.labels[:at], np.array(labels, dtype=np.int32), tree.labels[at + 1 :]]),
-        tuple(views),
+        (*tree.views[:at], None, None, *tree.views[at + 1 :]),
+        frozenset({at, at + 1, *find_reached_leaves(problem.linked, changed, place_leaf)}),
         tree.keys,
         Outcomes(repeat_row(before.gain, at), repeat_row(before.broken, at)),
         np.concatenate([tree.totals[:at], totals, tree.totals[at + 1 :]]),
@@ -345,7 +346,7 @@ def find_reached_leaves(
     hit[linked.component[changed]] = True
     foes = linked.foe[np.repeat(hit, np.diff(linked.foe_first))]
     hit[foes] = True
-    leaves: list[int] = np.unique(place_leaf[hit[linked.component]]).tolist()
+    leaves: list[int] = np.flatnonzero(np.bincount(place_leaf[hit[linked.component]])).tolist()
     return leaves
 
 

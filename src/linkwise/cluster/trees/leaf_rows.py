@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise import native, parallel
+from linkwise import native
 from linkwise.cluster.trees.columns import Columns
 from linkwise.cluster.trees.tree import Condition
 
@@ -31,6 +31,7 @@ class LeafRows:
     """Smallest weight of a side."""
     tie: float
     """Squares this near are equal."""
+    n_threads: int
 
     @classmethod
     def of_all(
@@ -40,11 +41,12 @@ class LeafRows:
         place: NDArray[np.int32],
         least: float,
         tie: float,
+        n_threads: int,
     ) -> LeafRows:
         """Take all rows as those of one leaf."""
         every = np.arange(len(columns.X), dtype=np.int32)
         parts = columns.features, columns.order, columns.rank, weight, place
-        return cls(columns, every, *parts, least, tie)
+        return cls(columns, every, *parts, least, tie, n_threads)
 
     @cached_property
     def squares(self) -> native.LeafSquares:
@@ -58,7 +60,7 @@ class LeafRows:
             self.place,
             self.least,
             self.tie,
-            parallel.n_threads(),
+            self.n_threads,
         )
 
     @cached_property
@@ -73,7 +75,7 @@ class LeafRows:
     def split(self, number: int, size: int) -> tuple[Condition, LeafRows, LeafRows]:
         """Split the rows by number and size of a cut: its test, and the rows for which it holds or not."""
         last, following = self.rows[self.order[number, size - 1 : size + 1]].tolist()
-        sides = native.split_leaf(self.features, self.order, number, size, parallel.n_threads())
+        sides = native.split_leaf(self.features, self.order, number, size, self.n_threads)
         one, two = map(self._take_side, sides)
         return self.columns.test(number, last, following), one, two
 
@@ -85,4 +87,4 @@ class LeafRows:
         weight = None if self.weight is None else self.weight[side.rows]
         rows, place = self.rows[side.rows], self.place[side.rows]
         parts = side.features, side.order, rank, weight, place
-        return LeafRows(self.columns, rows, *parts, self.least, self.tie)
+        return LeafRows(self.columns, rows, *parts, self.least, self.tie, self.n_threads)
