@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 from bench.suites.cell_store import THREADS
 
+import linkwise as lw
+
 pytestmark = pytest.mark.slow
 
 
@@ -23,6 +25,7 @@ def speed(monkeypatch, tmp_path):
     monkeypatch.setattr(clusilc, "load", lambda name, folder: tables[name])
     monkeypatch.setattr(clusilc, "names", lambda folder: list(tables))
     monkeypatch.setattr(clusilc, "COUNTS", (10, 30))
+    monkeypatch.setattr(clusilc, "PRINTED", "wine")
     return clusilc
 
 
@@ -34,9 +37,10 @@ def test_every_set_has_its_lines(speed, monkeypatch, tmp_path, capsys):
     with (tmp_path / "speed_clusilc" / "sets.csv").open(newline="") as file:
         lines = list(csv.DictReader(file))
     assert [(line["task"], line["constraints"]) for line in lines] == [
-        ("iris", "10"), ("iris", "30"), ("wine", "10"), ("wine", "30"), ("blobs, 5 leaves", "40"),
+        ("iris", "10"), ("iris", "30"), ("wine", "10"), ("wine", "30"), ("wine, as printed", "30"),
+        ("blobs, 5 leaves", "40"),
     ]  # fmt: skip
-    assert [line["transcription"] for line in lines] == ["2", "4", "", "", ""]
+    assert [line["transcription"] for line in lines] == ["2", "4", "", "", "", ""]
     for line in lines:
         own, other = float(line["processor"]), float(line["sklearn"])
         assert float(line["ratio"]) == pytest.approx(own / other, rel=0.1, abs=0.1)
@@ -48,11 +52,11 @@ def test_every_set_has_its_lines(speed, monkeypatch, tmp_path, capsys):
 def test_an_aim_is_missed(speed, monkeypatch):
     rows = speed.load("iris", None)
     monkeypatch.setattr(speed, "time_in_turns", lambda tasks, repeats: [(0.008, 0.006), (0.002, 0.002)])
-    line = speed.measure_line("iris", rows, 100, None, 1, lambda: 0.6)
+    line = speed.measure_line("iris", rows, 100, lw.ClusILC(3), 1, lambda: 0.6)
     named = dict(zip(speed.FIELDS, line, strict=True))
     assert (named["aim"], named["missed"], named["times"], named["ratio"]) == ("0.005", "yes", "100", "3.0")
     monkeypatch.setattr(speed, "time_in_turns", lambda tasks, repeats: [(0.008, 0.004), (0.002, 0.002)])
-    assert speed.measure_line("iris", rows, 100, None, 1, lambda: np.inf)[-1] == ""
+    assert speed.measure_line("iris", rows, 100, lw.ClusILC(3), 1, lambda: np.inf)[-1] == ""
     assert speed.find_aim("wine", 100) == ""
 
 
