@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 USUAL_FIDELITY = 0.95
 MOST_CLUSTERS = 1000
-MOST_ROWS = 2**31 - 1
+MOST_RULES, MOST_ROWS = 100_000, 2**31 - 1  # a tree has memory for so many
 LEAVES_A_CLUSTER, FEWEST, MOST = 3, 8, 256  # rules by default
 N_SAMPLE = 30_000  # rows; on 15 made sets of 100 000 rows the rules keep .002 rows fewer than by all
 
@@ -228,8 +228,8 @@ def explain(
             f"X is a {type(X).__name__}, but the clustering comes first. Call explain(clustering, X)."
         )
     _refuse_swapped(clustering, X)
-    share, most = _check_share(fidelity), _check_number("max_leaves", max_leaves, "rules")
-    n_sample = _check_number("n_sample", n_sample, "rows")
+    share, most = _check_share(fidelity), _check_number("max_leaves", max_leaves, "rules", MOST_RULES)
+    n_sample = _check_number("n_sample", n_sample, "rows", MOST_ROWS)
     own = getattr(clustering, "tree_", None)  # a pipeline has none: its tree asks about other columns
     clustering = last_step(clustering)
     if isinstance(own, Tree) and (fidelity is not None or max_leaves is not None):
@@ -315,14 +315,14 @@ def _check_share(fidelity: object) -> float:
     return float(fidelity)
 
 
-def _check_number(name: str, value: object, things: str) -> int | None:
+def _check_number(name: str, value: object, things: str, most: int) -> int | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
         raise ValueError(
             f"{name}={short_repr(value)} is not a number of {things}. Pass an integer of at least 1, or None."
         )
-    return min(int(value), MOST_ROWS)
+    return min(int(value), most)
 
 
 def _read_rows(

@@ -1,5 +1,7 @@
 """Several people on one page: who is let in as whom, and what each is shown."""
 
+import asyncio
+import threading
 from itertools import combinations
 
 import numpy as np
@@ -8,14 +10,16 @@ from starlette.datastructures import Headers
 
 from linkwise.app.page.auth import AccessControl
 from linkwise.app.page.cards import RowView, create_namer
-from linkwise.app.page.hub import Update, show_to
+from linkwise.app.page.hub import Hub, Update, show_to
 from linkwise.app.page.presenter import Presenter
+from linkwise.app.page.requests import PERSONAL
 from linkwise.app.project.exit_codes import UsageError
 from linkwise.app.project.options import ANNOTATORS, SessionOptions
 from linkwise.constraints.constraints import Constraints
 from linkwise.data.show.items import value_items
 from linkwise.learn.kin.kin import KIN
 from linkwise.session.session import Session
+from patience import patience
 
 PEOPLE = ("anna", "ben")
 
@@ -391,3 +395,63 @@ def test_what_all_people_read_says_nothing_of_your_answers(both):
     assert not [words for words in common if "your" in words.lower()]
     moved = send(both, "anna", do="history")["events"][0]
     assert (moved["kind"], moved["text"]) == ("move", "ben")
+
+
+# ---------------------------------------------------------------- who comes while others are shown something
+class Looker:
+    """A client that keeps what it is shown."""
+
+    owner, n_open, is_sending = "", 0, False
+
+    def __init__(self, person):
+        self.person, self.state = person, {}
+
+    def show(self, update):
+        self.state = update.state
+
+    def reply(self, reply):
+        assert reply.body["ok"]
+
+
+@pytest.mark.parametrize("what", ["arrival", "request"])
+def test_who_comes_while_others_are_shown_something_gets_a_question(presenter, monkeypatch, what):
+    """What the first person is shown is being made when the second one opens the page."""
+
+    async def run():
+        loop, hub, state = asyncio.get_running_loop(), Hub("reading"), presenter.state
+        await hub.open(lambda: presenter)
+        first, late = Looker("anna"), Looker("ben")
+        comes, joined = threading.Event(), threading.Event()
+
+        def join():
+            hub.join(late)
+            joined.set()
+
+        def compute(people=()):
+            found = state(people)
+            if comes.is_set() and not joined.is_set():
+                loop.call_soon_threadsafe(join)
+                assert joined.wait(patience())
+            return found
+
+        async def wait_for(looker):
+            async with asyncio.timeout(patience()):
+                while looker.person not in hub._state.get(PERSONAL, {}) or not looker.state.get("question"):
+                    await asyncio.sleep(0.01)
+            return looker.state["question"]["id"]
+
+        monkeypatch.setattr(presenter, "state", compute)
+        work = asyncio.create_task(hub.work())
+        if what == "arrival":
+            comes.set()
+        hub.join(first)
+        question = await wait_for(first)
+        if what == "request":
+            comes.set()
+            hub.ask(first, {"id": "1", "do": "later", "question": question})
+        await wait_for(late)
+        work.cancel()
+        await asyncio.wait([work])
+        hub.worker.end()
+
+    asyncio.run(run())

@@ -249,15 +249,16 @@ class Hub:
                 await (self._show_due() if asked is None else self._handle(*asked))
 
     async def _handle(self, client: Client, request: Any) -> None:
-        presenter, is_due, people = self._get_presenter(), self._is_due, self.people
         if client.person and isinstance(request, dict) and request.get("do") == "answer":
             await self._handle_answer(client, request)
             return
+        presenter, is_due, people = self._get_presenter(), self._is_due, self.people
+        self._is_due = False  # until somebody comes meanwhile
         with self._busy_when_long():
             reply, news = await self.worker.call(
                 lambda: self._handle_now(presenter, request, is_due, client.person, people)
             )
-            self._is_due = news is None and (is_due or reply.changed)
+            self._is_due = self._is_due or (news is None and (is_due or reply.changed))
             if reply.moves_places:
                 self._places = await self.worker.call(presenter.places)
                 self._has_new_places = True
@@ -325,9 +326,12 @@ class Hub:
     async def _show_due(self) -> None:
         """Show the newest state if clients have not seen it."""
         if self._is_due:
-            with self._busy_when_long(), suppress(self._tolerated):  # it is stored; shown later
-                await self._show()
-                self._is_due = False
+            self._is_due = False  # until somebody comes meanwhile
+            with self._busy_when_long():
+                try:
+                    await self._show()
+                except self._tolerated:  # it is stored; shown later
+                    self._is_due = True
 
     async def close(self) -> None:
         """Close the session, after what the worker is doing."""
